@@ -62,6 +62,18 @@ import TransferModel
     #expect(try f.ledger.write { tx in try !tx.isSessionTaken("8", from: files[1]) })
   }
 
+  @Test func anUploadThatIsBeingAbortedIsNotFree() throws {
+    let (file, run) = (files[0], run)
+    func isTaken() throws -> Bool { try f.ledger.write { try $0.isSessionTaken("7", from: file) } }
+    let work = try f.ledger.write { tx in
+      try tx.giveUpSession(file, run)
+      return try tx.claimAborts(run, limit: 1)[0]
+    }
+    #expect(try isTaken())
+    try f.ledger.write { try $0.endAbort(work, run, result(.retry), nil) }
+    #expect(try !isTaken())
+  }
+
   /// SQLite takes the first bound in the text to seek with: with that of the index it would read all uploads.
   @Test func theLookupSeeksWithTheURL() throws {
     let db = try Connection(path: f.path, access: .readOnly)

@@ -14,14 +14,17 @@ extension LedgerTransaction {
 
 extension LedgerTransaction {
   /// Whether a file with another key than `file` has an open or completed session with this ID, at the same destination
-  /// or, with `isAnywhere`, at any. Uploads of one key may follow each other under one name.
+  /// or, with `isAnywhere`, at any. Uploads of one key may follow each other under one name, but not while the earlier
+  /// one is being aborted: that request would end the later one.
   package func isSessionTaken(_ remoteID: String, from file: FileID, isAnywhere: Bool = true) throws -> Bool {
     try db.first(Self.takenSession, .text(remoteID), .id(file), .flag(isAnywhere)) { $0.int(0) } != nil
   }
 
   static let takenSession: StaticString = """
     SELECT 1 FROM session s CROSS JOIN file o ON o.id = s.file_id CROSS JOIN file f ON f.id = ?2
-    WHERE s.remote_id = ?1 AND s.state IN ('open', 'completed') AND o.key <> f.key
+    WHERE s.remote_id = ?1 AND s.state IN ('open', 'completed')
+      AND (o.key <> f.key OR EXISTS (SELECT 1 FROM attempt a
+        WHERE a.file_id = o.id AND a.session_id = s.id AND a.operation = 'abort' AND a.outcome = 'open'))
       AND (?3 OR o.destination_id = f.destination_id) LIMIT 1
     """
 
