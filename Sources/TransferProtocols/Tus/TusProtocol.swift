@@ -137,7 +137,9 @@ public struct TusProtocol: TransferProtocol, VaryingAbilities, LatePlanning, Par
 
   private func concatenationStep(_ facts: TransferFacts) -> TransferStep {
     guard let session = facts.session else {
-      return .openSession(remoteID: "concat:\(facts.file.uid)", notes: [Self.mode.note: Self.mode.concatenation])
+      // Of this session only: the uploads of an earlier one are still to be ended.
+      let name = "concat:\(facts.file.uid)-\(facts.wallMs)"
+      return .openSession(remoteID: name, notes: [Self.mode.note: Self.mode.concatenation])
     }
     guard facts.isAllStored else { return .chunks }
     return .control(session.notes[Self.finalNote] == nil ? .finish : .verify)

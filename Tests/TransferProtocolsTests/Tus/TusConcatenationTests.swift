@@ -75,6 +75,19 @@ import TransferModel
     #expect(tus.abilities(facts()).queriesChunks)
   }
 
+  /// The uploads of an earlier session of the file are ended by its name.
+  @Test func eachSessionHasANameOfItsOwn() throws {
+    let tus = try TusScene.tus { $0.isParallel = true }
+    func name(atMs wallMs: Int64) -> String? {
+      let fresh = TusScene.facts(size: 100 << 20, extensions: "concatenation", url: nil) {
+        ($0.isPlanned, $0.wallMs) = (false, wallMs)
+      }
+      guard case .openSession(let id, _) = tus.nextStep(fresh) else { return nil }
+      return id
+    }
+    #expect(name(atMs: 1) == name(atMs: 1) && name(atMs: 1) != name(atMs: 2) && name(atMs: 1) != nil)
+  }
+
   /// A body that goes with the creation is sent again to a new upload.
   @Test func onlyAnUploadWithAURLIsAskedAbout() throws {
     let tus = try TusScene.tus()
