@@ -97,7 +97,7 @@ def tell_server(run):
 
 def crash(run):
     """The process is gone: nothing is written. Attempts in flight stay open until the next run."""
-    run.ledger.heartbeat(run.id, max(run.now - run.world.chance.randrange(1000), run.began), int(run.processor))
+    run.ledger.heartbeat(run.id, max(run.now - run.world.chance.randrange(1000), run.woke), int(run.processor))
     run.world.crashed, run.world.run = list(run.flights), None
     return run.now
 

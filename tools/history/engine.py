@@ -25,7 +25,7 @@ class Run:
         self.id = self.ledger.begin_run(at, words, world.boot, at - world.booted, world.chance.randrange(800, 60_000))
         world.run = self
         self.timers, self.ready, self.flights = [], collections.deque(), set()
-        self.sleep, self.processor = None, STARTING
+        self.sleep, self.woke, self.processor = None, at, STARTING
         self.slots = Slots(workers, self.ready)
         ends.recover(self)
         # Files that are not due yet have a timer; the rest are claimed in order.
@@ -69,6 +69,7 @@ class Run:
     def fall_asleep(self, at, length):
         """The machine is suspended. Attempts in flight continue where they were; what became due meanwhile is late."""
         self.sleep, self.now = None, at + length
+        self.woke = self.now
         for flight in self.flights:
             flight.fate.fall_asleep(at - flight.began, length)
         self.timers = [

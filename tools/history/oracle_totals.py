@@ -13,9 +13,10 @@ STEPS = {"1s": 1_000, "10s": 10_000, "1m": 60_000, "5m": 300_000, "1h": 3_600_00
 
 
 def summary(store, selection):
-    sums, flow, latencies = oracle_lists.Sums(store), figures.Flow(), collections.Counter()
+    sums, flow, latencies, untold = oracle_lists.Sums(store), figures.Flow(), collections.Counter(), 0
     for attempt in selection.attempts():
         flow.add(attempt)
+        untold += sums.untold_of_attempt[attempt.id]
         if figures.moved_content(attempt) and attempt.total_ms is not None:
             latencies[attempt.total_ms] += 1
     selected = selection.files()
@@ -24,7 +25,6 @@ def summary(store, selection):
     states = collections.Counter(file.state for file in current)
     acked, reused = (sum(of[file.id] for file in current) for of in (sums.acked, sums.reused))
     moved = max(0, acked - reused)
-    untold = sum(sums.untold[file.id] for file in selected)
     # ux 2.5: percentiles over successful attempts only, failures separately.
     latency = figures.nearest_rank(latencies, (50, 95, 99))
     rested = [file for file in selected if file.started_at is not None and file.finished_at is not None]
