@@ -75,9 +75,7 @@ struct ReplyReading: Sendable {
     let told =
       step.chunk != nil
       ? facts.layout.size
-      : receiving.head(
-        status: reply.status, reply.fields, wallMs: context.wallMs
-      ).size ?? region.taken
+      : receiving.head(status: reply.status, reply.fields, facts).size ?? region.taken
     for piece in receiving.pieces(in: step, bytes: region.taken, size: told, facts) {
       let range = pieces.range(piece, of: told)
       let found = try file.digests(of: range, [pieces.algorithm], .never)[pieces.algorithm]
