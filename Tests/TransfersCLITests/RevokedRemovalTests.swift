@@ -3,6 +3,8 @@ import Testing
 import TransferLedger
 import TransferModel
 
+@testable import TransfersCLI
+
 /// A verb that revokes the removal of a source after a run was killed in the middle of it: the disk shows whether the
 /// source is there.
 @Suite struct RevokedRemovalTests {
