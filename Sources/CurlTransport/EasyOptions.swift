@@ -64,8 +64,6 @@ struct EasyOptions {
   private func setMethodAndBody(_ easy: EasyHandle) {
     easy.set(CURLOPT_URL, request.url)
     if request.sink != nil { easy.set(CURLOPT_BUFFERSIZE, configuration.receiveBuffer) }
-    // The `Accept-Encoding` among the caller's fields is sent. Source: CURLOPT_ACCEPT_ENCODING(3).
-    if request.removesCodings { easy.set(CURLOPT_ACCEPT_ENCODING, "identity") }
     if request.method == .head {
       easy.set(CURLOPT_NOBODY, true)
     } else if let length = request.body.length {

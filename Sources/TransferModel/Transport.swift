@@ -23,8 +23,7 @@ package struct TransferRequest: Sendable {
   package var onInterim: (@Sendable (InterimReply) -> Void)?
   /// Receives the body of the answer; nil keeps it in memory.
   package var sink: (any BodySink)?
-  /// The body of the answer is wanted without its content codings. The end of compressed data is not checked: libcurl
-  /// 7.88.1 takes data that was cut off for complete.
+  /// The sink takes the body of the answer without its content codings. Applied by the code that adds the sink.
   package var removesCodings = false
 
   package init(

@@ -198,30 +198,6 @@ import TransferModel
     #expect(reply.transportFailure?.code == .netReset)
   }
 
-  /// Only where that is asked for; the request itself asks for no coding.
-  @Test(arguments: [true, false]) func aCodingIsRemoved(_ isRemoved: Bool) async {
-    let coded: [UInt8] = [
-      0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x86, 0xA6,
-      0x10, 0x36, 0x05, 0x00, 0x00, 0x00,
-    ]
-    let head = Lock("")
-    let made: (String) -> TransferRequest = { url in
-      var request = TransferRequest(method: .get, url: url, fields: [.acceptEncoding: "identity"])
-      request.removesCodings = isRemoved
-      return request
-    }
-    let reply = await reply(to: made) { connection in
-      let read = connection.readHead() ?? ""
-      head.withLock { $0 = read }
-      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n")
-      connection.send(coded)
-      connection.waitForClose()
-    }
-    #expect(reply.status == 200 && reply.body == (isRemoved ? Array("hello".utf8) : coded), "\(reply)")
-    let sent = head.withLock { $0 }.lowercased()
-    #expect(sent.ranges(of: "accept-encoding:").count == 1 && sent.contains("accept-encoding: identity"), "\(sent)")
-  }
-
   @Test func garbageIsNoAnswer() async {
     let reply = await reply { connection in
       guard connection.readHead() != nil else { return }

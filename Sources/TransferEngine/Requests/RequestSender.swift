@@ -173,12 +173,15 @@ final class RequestSender {
       return prepare(pending, work)
     }
     do throws(Failure) {
-      let request = try request(pending, work)
+      var request = try request(pending, work)
+      let uncoded = request.removeCodings()
       pending.phase = .sending
       pending.sentMs = engine.bootMs
       inquiries.sent(pending)
       let mailbox = mailbox
-      pending.destination.resolved.transport.start(ExchangeID(rawValue: id), request) { mailbox.put(.replied(id, $0)) }
+      pending.destination.resolved.transport.start(ExchangeID(rawValue: id), request) {
+        mailbox.put(.replied(id, uncoded?.judged($0) ?? $0))
+      }
     } catch {
       outcomes.connectionIsFree(pending, .interrupted)
       outcomes.conclude(id, .failed(error, .permanent), reply: nil, identityNow: nil)

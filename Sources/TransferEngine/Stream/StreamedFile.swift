@@ -148,9 +148,10 @@ public final class StreamedFile: @unchecked Sendable {
     var request = try resolved.transferProtocol.request(step, facts, context)
     request.sink = sink
     request.credentialLabel = resolved.credentials.label
+    let uncoded = request.removeCodings()
     let box = Mailbox<TransferReply>()
     number += 1
-    resolved.transport.start(ExchangeID(rawValue: number), request) { box.put($0) }
+    resolved.transport.start(ExchangeID(rawValue: number), request) { box.put(uncoded?.judged($0) ?? $0) }
     guard let reply = box.take()?.first else { throw Failure(.engineBug, "a request ended without a reply") }
     let facts = facts
     return SecretMask(context.credential, [facts.learned], capabilities: facts.capabilities(nil)).applied(to: reply)

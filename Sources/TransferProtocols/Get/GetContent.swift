@@ -12,7 +12,7 @@ extension GetProtocol: BodiesInAnswers {
     // Answers to questions about the file contain none of it.
     default: return .other
     }
-    if isCoded(fields, facts), status != 200 || !removesCodings(facts, facts.learned) {
+    if isCoded(fields, facts), status != 200 || !isRemovable(fields) || !removesCodings(facts, facts.learned) {
       return .refused(unaskedCoding(fields, step, facts))
     }
     if fields[.transferEncoding] == nil, let text = fields[.contentLength], Self.length(fields) == nil {

@@ -57,7 +57,7 @@ import TransferModel
     }
   }
 
-  /// Length and digests in the answer are those of the coded body, and whether it ends too early nobody can tell.
+  /// Length and digests in the answer are those of the coded body.
   @Test func whatIsSaidOfTheCodedBodyProvesNothing() throws {
     var facts = facts("b.json", taught)
     guard case .bytes(0, nil, nil) = proto.content(status: 200, Self.coded, of: .create, facts) else {
@@ -70,16 +70,16 @@ import TransferModel
     let context = RequestContext(wallMs: 0, credential: nil, learned: taught)
     _ = facts.apply(proto.interpret(reply, to: .create, facts, context), to: .create, proto.abilities)
     let version = try #require(RemoteVersion(facts.session))
-    #expect(version.size == 500 && version.digests.isEmpty && version.isEndUncertain && !version.acceptsRanges)
+    #expect(version.size == 500 && version.digests.isEmpty && !version.isEndUncertain && !version.acceptsRanges)
     facts.parts = [PartReceipt(seq: 0, length: 500, etag: "", digest: nil, confirmation: .size)]
     guard case .place(let proof) = proto.nextStep(facts) else { return #expect(Bool(false)) }
-    #expect(proof.confirmation == .none)
+    #expect(proof.confirmation == .size)
   }
 
   @Test func whatCannotBeRemovedIsRefused() {
     let refused: [(String, String, Int, LearnedFacts)] = [
       ("b.json", "br", 200, LearnedFacts()), ("b.tar.gz", "br", 200, LearnedFacts()),
-      ("b.zst", "gzip", 200, LearnedFacts()), ("b.json", "gzip", 206, taught),
+      ("b.zst", "gzip", 200, LearnedFacts()), ("b.json", "gzip", 206, taught), ("b.json", "br", 200, taught),
     ]
     for (name, coding, status, learned) in refused {
       guard case .failed(let failure, .permanent)? = refusal(name, coding, status: status, learned)?.outcome else {
@@ -90,17 +90,13 @@ import TransferModel
     #expect(refusal("b.tar.gz", "gzip") == nil, "that is how it is stored")
   }
 
-  /// A server that sends a coding which the body does not have will do so again.
-  @Test func aBodyWithoutItsCodingFails() {
+  @Test func aBodyWithItsCodingIsRequestedAgain() {
     var reply = TransferReply()
-    (reply.status, reply.fields, reply.curlCode) = (200, Self.coded, 61)
+    (reply.status, reply.fields) = (200, Self.coded)
     var context = RequestContext(wallMs: 0, credential: nil, learned: taught)
+    context.learnedWhenSent = LearnedFacts()
     let meaning = proto.interpret(reply, to: .create, facts("b.json", taught), context)
-    guard case .failed(let failure, .permanent) = meaning.outcome else { return #expect(Bool(false)) }
+    guard case .failed(let failure, .retry) = meaning.outcome else { return #expect(Bool(false)) }
     #expect(failure.code == .protoBadReply)
-    // It was requested before anything was known of its coding.
-    (reply.curlCode, context.learnedWhenSent) = (0, LearnedFacts())
-    let early = proto.interpret(reply, to: .create, facts("b.json", taught), context)
-    guard case .failed(_, .retry) = early.outcome else { return #expect(Bool(false)) }
   }
 }
