@@ -180,7 +180,7 @@ import TransferModel
     try f.ledger.write { tx in
       for (round, url) in ["old", "new"].enumerated() {
         _ = round == 0 ? try tx.claimAndPlan(run) : try tx.claimFiles(run, limit: 1)[0]
-        _ = try tx.beginOwnSession(file, run, remoteID: "mine", notes: ["mode": "concat"])
+        _ = try tx.beginOwnSession(file, run, remoteID: "mine\(round)", notes: ["mode": "concat"])
         let opening = ChunkOpening(prepares: true, probesUncertain: false)
         let chunk = try tx.beginChunks(file, run, limit: 1, isRepeatable: true, opening: opening)[0]
         _ = try tx.closeAttempt(chunk.attempt, run, ok)

@@ -8,7 +8,6 @@ extension LedgerTransaction {
   public func claimAborts(_ run: RunID, limit: Int) throws -> [AbortWork] {
     try requireLease(run)
     try putOffSharedAborts()
-    try endReplacedSessions()
     let due = try db.rows(Self.dueAborts, .int(wallMs), .int(limit)) { row in
       AbortWork(
         session: row.id(0), attempt: nil, file: row.id(1), uid: row.uid(2), key: row.name(3),
@@ -17,7 +16,8 @@ extension LedgerTransaction {
         remotes: storedLists(row.textOrNil(10)), path: row.name(11),
         direction: row.isNull(12) ? .upload : .download, isLive: row.flag(13))
     }
-    return try due.map { work in
+    return try due.compactMap { work in
+      if try endReplaced(work) { return nil }
       var work = work
       if work.direction == .download { work.partialOf = try partialOwner(of: work.file) }
       work.attempt = try work.direction == .upload ? openAbort(of: work, run) : nil
@@ -27,12 +27,15 @@ extension LedgerTransaction {
     }
   }
 
-  /// Ends sessions that are to be aborted, but whose name is that of a later session of the same key: some servers
+  /// Ends a session that is to be aborted, but whose name is that of a later session of the same key: some servers
   /// derive it from the name of the file. Nothing is left of the earlier one, and its abort would remove what the later
   /// one has stored.
-  private func endReplacedSessions() throws {
-    let replaced: [SessionID] = try db.rows(Self.replacedSessions, .int(wallMs)) { $0.id(0) }
-    for session in replaced { _ = try endSession(session, .gone) }
+  private func endReplaced(_ work: AbortWork) throws -> Bool {
+    guard work.direction == .upload, let name = work.remoteID else { return false }
+    let later = try db.first(Self.laterSession, .text(name), .id(work.session), .id(work.file)) { $0.int(0) }
+    guard later != nil else { return false }
+    _ = try endSession(work.session, .gone)
+    return true
   }
 
   /// Ends one request of an abort and opens the attempt of the next.
@@ -123,12 +126,10 @@ extension LedgerTransaction {
   /// Longer than a control request may take.
   static let abortPatienceMs: Int64 = 120_000
 
-  static let replacedSessions: StaticString = """
-    SELECT s.id FROM session s CROSS JOIN file f ON f.id = s.file_id
-    WHERE s.state IN ('intended', 'open') AND s.abort_after IS NOT NULL AND s.abort_after <= ? AND f.is_download IS NULL
-      AND EXISTS (SELECT 1 FROM session n CROSS JOIN file o ON o.id = n.file_id
-        WHERE n.remote_id = s.remote_id AND n.id > s.id AND n.state IN ('open', 'completed')
-          AND o.destination_id = f.destination_id AND o.key = f.key)
+  static let laterSession: StaticString = """
+    SELECT 1 FROM session n CROSS JOIN file o ON o.id = n.file_id CROSS JOIN file f ON f.id = ?3
+    WHERE n.remote_id = ?1 AND n.id > ?2 AND n.state IN ('open', 'completed')
+      AND o.destination_id = f.destination_id AND o.key = f.key LIMIT 1
     """
 
   /// While an engine creates the next upload of the key, its name is not known yet: it may be the same.
