@@ -46,7 +46,7 @@ import Testing
     #expect(claimed.map { $0.session != nil } == [false, true, false])
   }
 
-  /// Until the next run begins, days may pass in which nothing was in flight: an attempt from after the last heartbeat,
+  /// Until the next run begins, days may pass in which nothing was in flight: a request from after the last heartbeat,
   /// the heartbeat itself, or a session that was opened after it may be the last sign of life.
   @Test(arguments: [(-1_000, -1_000, 0), (500, -1_000, 500), (500, 900, 900)] as [(Int64, Int64, Int64)])
   func aCrashedRequestEndsWithTheLastSignOfItsEngine(_ attempt: Int64, _ session: Int64, _ expected: Int64) throws {

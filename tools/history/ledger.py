@@ -29,9 +29,8 @@ CREDIT = """UPDATE attempt SET bytes_acked = bytes_acked + ?1,
   bytes_transferred = iif(bytes_transferred < bytes_acked + ?1, bytes_acked + ?1, bytes_transferred) WHERE id = ?2"""
 
 LAST_SIGN = """SELECT max(r.started_at + r.heartbeat_boot_ms - r.started_boot_ms,
-  (SELECT max(max(a.started_at, coalesce(a.ended_at, 0))) FROM attempt a WHERE a.id > ?1 - 512 AND a.run_id = r.id),
-  coalesce((SELECT max(s.opened_at) FROM attempt a JOIN session s ON s.id = a.session_id
-    WHERE a.outcome = 'open' AND a.run_id = r.id), 0))
+  (SELECT max(max(a.started_at, coalesce(s.opened_at, 0))) FROM attempt a LEFT JOIN session s ON s.id = a.session_id
+    WHERE a.outcome = 'open' AND a.run_id = r.id))
   FROM engine_run r WHERE r.id = (SELECT run_id FROM attempt WHERE id = ?1)"""
 
 
@@ -157,7 +156,7 @@ class Ledger:
             (at, run, processor_ms))  # fmt: skip
 
     def last_sign(self, attempt):
-        """When the run of this attempt recorded something for the last time."""
+        """The last sign of life of the run of this open attempt."""
         return self.run(LAST_SIGN, (attempt,)).fetchone()[0]
 
     def end_run(self, run, at, how, processor_ms):

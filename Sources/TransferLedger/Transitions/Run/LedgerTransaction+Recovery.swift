@@ -47,25 +47,22 @@ extension LedgerTransaction {
     return recovery
   }
 
-  /// The last sign of life of each of these runs: a heartbeat, or something that it recorded. Its requests ended then:
-  /// between that and the next run, which may begin days later, nothing was in flight.
+  /// The last sign of life of each of these runs: a heartbeat, the beginning of a request that is still open, or the
+  /// opening of its session. Its requests ended then: until the next run, which may begin days later, nothing was in
+  /// flight.
   private func lastSigns(of crashed: [OpenAttempt]) throws -> [RunID: Int64] {
-    var newest: [RunID: Int64] = [:]
-    for attempt in crashed { newest[attempt.run] = max(newest[attempt.run] ?? 0, attempt.id.rawValue) }
     var signs: [RunID: Int64] = [:]
-    for (run, attempt) in newest {
-      signs[run] = try db.first(Self.lastSign, .id(run), .integer(attempt), .integer(wallMs)) { $0.int64(0) }
+    for run in Set(crashed.map(\.run)) {
+      signs[run] = try db.first(Self.lastSign, .id(run), .integer(wallMs)) { $0.int64(0) }
     }
     return signs
   }
 
-  /// What run ?1 recorded last, until now (?3); its newest open attempt is ?2.
+  /// That of run ?1, until now (?2).
   static let lastSign: StaticString = """
-    SELECT min(?3, max(coalesce(r.started_at + r.heartbeat_boot_ms - r.started_boot_ms, r.heartbeat_at),
-      coalesce((SELECT max(max(a.started_at, coalesce(a.ended_at, 0))) FROM attempt a
-        WHERE a.id BETWEEN ?2 - 512 AND ?2 + 256 AND a.run_id = r.id), 0),
-      coalesce((SELECT max(s.opened_at) FROM attempt a CROSS JOIN session s ON s.id = a.session_id
-        WHERE a.outcome = 'open' AND a.run_id = r.id), 0)))
+    SELECT min(?2, max(coalesce(r.started_at + r.heartbeat_boot_ms - r.started_boot_ms, r.heartbeat_at),
+      coalesce((SELECT max(max(a.started_at, coalesce(s.opened_at, 0)))
+        FROM attempt a LEFT JOIN session s ON s.id = a.session_id WHERE a.outcome = 'open' AND a.run_id = r.id), 0)))
     FROM engine_run r WHERE r.id = ?1
     """
 
