@@ -126,6 +126,30 @@ import Testing
     #expect(try f.findings() == [])
   }
 
+  /// Nobody knows which of two requests that overlap the server stored last: neither source is removed.
+  @Test func ofRequestsThatOverlapNoneStands() throws {
+    _ = try add(Self.first, to: "http://h/up/{path}.bin", Self.suffixed, deletes: true)
+    _ = try add(Self.second, to: "http://h/", Self.plain, deletes: true)
+    let (one, two) = (try claim(), try claim())
+    let early = try f.ledger.write { [run] tx in
+      try tx.beginChunks(one.id, run, limit: .max, isRepeatable: true)
+    }
+    f.clock.advance(ms: 5)
+    try finish(two)
+    f.clock.advance(ms: 5)
+    try f.ledger.write { [run] tx in
+      for chunk in early {
+        _ = try tx.closeAttempt(chunk.attempt, run, acked(chunk.facts.range.length))
+        _ = try tx.storeChunk(chunk.id, chunk.attempt, part)
+      }
+      #expect(try tx.completeFile(one.id, run, proof).isApplied)
+    }
+    #expect(try due().map(\.isLost) == [true, true])
+    #expect(try isReplaced(one.id) && isReplaced(two.id))
+    #expect(try add(Self.second, to: "http://h/", Self.plain).resentLost == 1)
+    #expect(try f.findings() == [])
+  }
+
   @Test func whatAnotherNameHasOverwrittenIsSentAgain() throws {
     _ = try add(Self.first, to: "http://h/up/{path}.bin", Self.suffixed)
     try finish(try claim())

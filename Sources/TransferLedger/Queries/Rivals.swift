@@ -80,17 +80,20 @@ extension LedgerReader {
     }
   }
 
-  /// Attempts are compared, not times. Content is other content unless path, size and mtime are the same.
+  /// Attempts are compared, not times, except that of an attempt which had begun before and was still open: of two
+  /// requests that overlap, nobody knows which the server stored last. Content is other content unless path, size and
+  /// mtime are the same.
   static let overwriting: StaticString = """
-    WITH known (attempt) AS (SELECT coalesce(
+    WITH newest (attempt) AS (SELECT coalesce(
         (SELECT max(attempt_id) FROM receipt WHERE file_id = ?1 AND (n = 1 OR finding = 'found')),
-        (SELECT max(id) FROM attempt WHERE file_id = ?1), 0))
+        (SELECT max(id) FROM attempt WHERE file_id = ?1), 0)),
+      known (attempt, at) AS (SELECT n.attempt, a.started_at FROM newest n LEFT JOIN attempt a ON a.id = n.attempt)
     SELECT 1 FROM known k CROSS JOIN file f ON f.id = ?1 CROSS JOIN file g ON g.id IN (
       SELECT id FROM file WHERE destination_id = ?2 AND key = ?3 AND live = 1
       UNION ALL SELECT id FROM file WHERE destination_id = ?2 AND key = ?3 AND live IS NULL)
     WHERE NOT (g.path = f.path AND g.size IS f.size AND g.mtime_ns IS f.mtime_ns)
       AND (EXISTS (SELECT 1 FROM receipt r WHERE r.file_id = g.id AND r.n = 1 AND r.attempt_id > k.attempt)
-        OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = g.id AND a.id > k.attempt
+        OR EXISTS (SELECT 1 FROM attempt a WHERE a.file_id = g.id AND (a.id > k.attempt OR a.ended_at > k.at)
           AND a.operation NOT IN ('probe', 'verify', 'abort')
           AND (a.may_have_arrived = 1 OR a.outcome IN ('ok', 'unknown', 'crashed'))))
     LIMIT 1

@@ -51,8 +51,10 @@ enum RowTerms {
         WHERE d.id = f.destination_id
           AND CAST(d.before_key || f.key || d.behind_key AS BLOB) = CAST(e.before_key || g.key || e.behind_key AS BLOB)
           AND NOT (g.path = f.path AND g.size = f.size AND g.mtime_ns = f.mtime_ns)
-          AND q.attempt_id > (SELECT max(p.attempt_id) FROM receipt p
-            WHERE p.file_id = f.id AND (p.n = 1 OR p.finding = 'found')))
+          AND EXISTS (SELECT 1 FROM (SELECT max(p.attempt_id) AS attempt FROM receipt p
+              WHERE p.file_id = f.id AND (p.n = 1 OR p.finding = 'found')) k
+            WHERE q.attempt_id > k.attempt OR (SELECT a.ended_at FROM attempt a WHERE a.id = q.attempt_id)
+              > (SELECT a.started_at FROM attempt a WHERE a.id = k.attempt)))
       OR EXISTS (SELECT 1 FROM destination d CROSS JOIN origin_store o ON o.id = d.origin_id
         CROSS JOIN destination e ON e.place = d.place AND e.origin_id <> d.origin_id
         CROSS JOIN origin_store p ON p.id = e.origin_id AND p.host = o.host
