@@ -59,7 +59,8 @@ struct S3Settings: Sendable, Hashable {
 
   /// A bucket of AWS is the same one at each endpoint, except in China.
   var site: String {
-    guard let endpoint, Self.isAWS(endpoint), !endpoint.host.hasSuffix(".cn") else { return keyPlace }
+    guard let endpoint, Self.isAWS(endpoint), !endpoint.host.hasSuffix(".cn"), !endpoint.host.contains("us-gov-")
+    else { return keyPlace }
     return "s3://\(bucket)/"
   }
 
