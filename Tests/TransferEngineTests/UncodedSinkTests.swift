@@ -34,12 +34,12 @@ import TransferModel
 
   /// What the sink behind it got of a body that came in pieces of `step` bytes.
   private func sent(
-    _ body: [UInt8], coding: String? = "gzip", step: Int = 4
+    _ body: [UInt8], coding: String? = "gzip", length: String? = nil, step: Int = 4
   ) -> (bytes: [UInt8], failure: Failure?, curlCode: Int32) {
     let collector = Collector()
     let sink = UncodedSink(collector)
     var fields = HTTPFields()
-    fields[.contentEncoding] = coding
+    (fields[.contentEncoding], fields[.contentLength]) = (coding, length)
     guard case .success(true) = sink.begin(status: 200, fields: fields) else { return ([], nil, -1) }
     var failure: Failure?
     for at in stride(from: 0, to: body.count, by: step) where failure == nil {
@@ -53,7 +53,7 @@ import TransferModel
   @Test(arguments: [1, 7, 1_000]) func theFileArrives(_ step: Int) {
     let bodies: [([UInt8], [UInt8])] = [
       (Self.hello, Self.text), (Self.hello + Self.hello, Self.text + Self.text), (Self.hello + [0, 0, 0], Self.text),
-      (Self.long, [UInt8](repeating: 0x61, count: 70_000)), ([], []),
+      (Self.long, [UInt8](repeating: 0x61, count: 70_000)),
     ]
     for (body, file) in bodies {
       let sent = sent(body, coding: "X-GZip", step: step)
@@ -68,6 +68,25 @@ import TransferModel
       #expect(sent.curlCode == 18 && sent.failure == nil, "\(count) bytes")
     }
     #expect(sent(Self.hello + Self.hello.prefix(9)).curlCode == 18)
+  }
+
+  /// Even an empty file has compressed data, unless the server says that there is none.
+  @Test func noDataIsNoFile() {
+    #expect(sent([]).curlCode == 18)
+    #expect(sent([], length: "20").curlCode == 18)
+    #expect(sent([], length: "0").curlCode == 0)
+    #expect(sent([], coding: nil).curlCode == 0)
+  }
+
+  /// No limit of a run counts bytes that never become content.
+  @Test func aBodyWithoutContentHasAnEnd() {
+    let padding = [UInt8](repeating: 0, count: 1 << 20)
+    #expect(sent(Self.hello + padding, step: 4_096).failure == nil)
+    #expect(sent(Self.hello + padding + [0], step: 4_096).failure?.code == .protoBadReply)
+    let empty: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    let members = [UInt8]((0..<60_000).flatMap { _ in empty })
+    #expect(sent(Self.hello + members.prefix(20 * 1_000), step: 4_096).failure == nil)
+    #expect(sent(Self.hello + members, step: 4_096).failure?.code == .protoBadReply)
   }
 
   @Test func aBodyWithoutItsCodingFails() {

@@ -7,6 +7,8 @@ import TransferModel
 final class UncodedSink: BodySink, @unchecked Sendable {
   private static let blockSize = 64 << 10
   private static let codings: Set<String> = ["gzip", "x-gzip"]
+  /// Bytes that may come in a row without any content: padding behind the data, or members without any.
+  private static let mostWithoutContent = 1 << 20
 
   private let sink: any BodySink
   // Touched by one thread at a time: the transport's while the request runs, then the one that gets its reply.
@@ -16,6 +18,9 @@ final class UncodedSink: BodySink, @unchecked Sendable {
   private var isBegun = false
   /// Behind the end of a member of the stream.
   private var isBetween = true
+  /// The server says that there is no body at all.
+  private var isEmpty = false
+  private var withoutContent = 0
 
   init(_ sink: any BodySink) { self.sink = sink }
 
@@ -36,6 +41,7 @@ final class UncodedSink: BodySink, @unchecked Sendable {
     inflater = czlib_open()
     guard inflater != nil else { return .failure(Failure(.localIO, "no memory is left to decompress the body")) }
     block = .allocate(byteCount: Self.blockSize, alignment: 16)
+    isEmpty = fields[.contentLength] == "0"
     return begun
   }
 
@@ -46,7 +52,12 @@ final class UncodedSink: BodySink, @unchecked Sendable {
     while hasMore {
       if isBetween {
         // Zeros after a member are padding, as gzip itself accepts.
-        if isBegun { rest = rest.drop { $0 == 0 } }
+        if isBegun {
+          let padded = rest.count
+          rest = rest.drop { $0 == 0 }
+          withoutContent += padded - rest.count
+        }
+        if withoutContent > Self.mostWithoutContent { return Self.noContent }
         if rest.isEmpty { return nil }
         czlib_restart(inflater)
         (isBegun, isBetween) = (true, false)
@@ -54,6 +65,7 @@ final class UncodedSink: BodySink, @unchecked Sendable {
       let input = UnsafeRawBufferPointer(rebasing: rest)
       let step = czlib_inflate(inflater, input.baseAddress, input.count, block.baseAddress, block.count)
       rest = rest.dropFirst(step.taken)
+      withoutContent = step.given > 0 ? 0 : withoutContent + step.taken
       if step.given > 0, let failure = sink.write(UnsafeRawBufferPointer(rebasing: block[..<step.given])) {
         return failure
       }
@@ -68,9 +80,12 @@ final class UncodedSink: BodySink, @unchecked Sendable {
     return nil
   }
 
-  /// The reply, with the error of a body that was cut off where only its coding shows it.
+  private static let noContent = Failure(.protoBadReply, "the compressed body goes on without any content")
+
+  /// The reply, with the error of a body that was cut off where only its coding shows it. Even an empty file has
+  /// compressed data.
   func judged(_ reply: TransferReply) -> TransferReply {
-    guard isBegun, !isBetween, reply.curlCode == 0 else { return reply }
+    guard inflater != nil, isBegun ? !isBetween : !isEmpty, reply.curlCode == 0 else { return reply }
     var reply = reply
     (reply.curlCode, reply.curlMessage) = (18, "the compressed data has no end")
     return reply

@@ -44,7 +44,7 @@ extension GetProtocol {
       return .failed(failure, .retry(isThrottled: false))
     }
     var version = version(size: reply.bytesReceived, reply.fields, isWhole: true, context)
-    version.isEndUncertain = !isCoded && length == nil && !reply.fields.isChunked
+    version.isEndUncertain = Self.length(reply.fields) == nil && !reply.fields.isChunked
     if isCoded { version.digests = [] }
     guard !facts.isPlanned || facts.layout.size == version.size else {
       let text = "the remote file changed its size from \(facts.layout.size) to \(version.size) bytes"

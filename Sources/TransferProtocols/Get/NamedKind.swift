@@ -5,11 +5,17 @@ struct NamedKind {
   /// The ending of the name, in lower case and without the dot; empty for none.
   var ending: String { ext }
   private let ext: String
+  /// What is between the dots of the name and behind the last one, in lower case.
+  private let endings: Set<String>
 
   /// - Parameter name: decoded, without a query.
   init(_ name: NameBytes) {
-    let ext = FileName(name.lastComponent.bytes).ext.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
-    self.ext = String(decoding: ext, as: UTF8.self)
+    func lowercased(_ bytes: some Sequence<UInt8>) -> String {
+      String(decoding: bytes.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+    }
+    let last = name.lastComponent.bytes
+    ext = lowercased(FileName(last).ext)
+    endings = Set(last.split(separator: 0x2E, omittingEmptySubsequences: false).dropFirst().map(lowercased))
   }
 
   private static let pages: Set<String> = ["html", "htm", "xhtml", "xht", "shtml"]
@@ -31,8 +37,12 @@ struct NamedKind {
       && ext.utf8.contains { $0 > 0x39 }
   }
 
+  private static let gzip: Set<String> = [
+    "gz", "tgz", "taz", "tpz", "gzip", "bgz", "svgz", "emz", "wmz", "adz", "cpgz", "mgz",
+  ]
+
   private static let codings: [String: Set<String>] = [
-    "gzip": ["gz", "tgz"], "x-gzip": ["gz", "tgz"], "br": ["br"], "zstd": ["zst", "tzst"], "compress": ["z"],
+    "gzip": gzip, "x-gzip": gzip, "br": ["br"], "zstd": ["zst", "tzst"], "compress": ["z"],
     "x-compress": ["z"], "bzip2": ["bz2"], "x-bzip2": ["bz2"], "xz": ["xz", "txz"], "x-xz": ["xz", "txz"],
   ]
 
@@ -40,6 +50,7 @@ struct NamedKind {
   /// consists of the bytes as they are sent.
   func isStored(in coding: String) -> Bool { Self.codings[coding.lowercased()]?.contains(ext) ?? false }
 
-  /// The name is that of a file that may be stored in some coding: nothing is removed from its body.
-  var mayBeCoded: Bool { Self.codings.values.contains { $0.contains(ext) } }
+  /// The name is that of a file that may be stored in some coding: nothing is removed from its body. To mod_mime, every
+  /// ending of a name counts: `dump.gz.1` may be compressed.
+  var mayBeCoded: Bool { Self.codings.values.contains { !$0.isDisjoint(with: endings) } }
 }

@@ -57,6 +57,19 @@ import TransferModel
     }
   }
 
+  /// Web servers announce the format in which files are stored by their names.
+  @Test func whatMayBeStoredSoKeepsItsBytes() {
+    for name in ["a.gz", "a.tgz", "a.SVGZ", "a.taz", "a.bgz"] { #expect(refusal(name, "gzip") == nil, "\(name)") }
+    for name in ["a.gz.1", "a.svgz.bak"] {
+      let meaning = refusal(name, "gzip")
+      guard case .failed(let failure, .permanent) = meaning?.outcome else {
+        Issue.record("\(name): \(String(describing: meaning))")
+        continue
+      }
+      #expect(failure.code == .protoBadReply && meaning?.learned == nil)
+    }
+  }
+
   /// Length and digests in the answer are those of the coded body.
   @Test func whatIsSaidOfTheCodedBodyProvesNothing() throws {
     var facts = facts("b.json", taught)
