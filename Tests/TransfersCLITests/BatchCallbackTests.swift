@@ -73,7 +73,7 @@ import Testing
     try writeFile(folder + "/tell", Array("#!/bin/sh\necho \"told $LOGIN_OF_ME\"\nexit 1\n".utf8))
     let values = ["LOGIN_OF_ME": "canary-one", "PLAIN_NAME": "canary-four"]
     #expect(try self.program.run(words.map { Array($0.utf8) }, environment: values).code == 0)
-    #expect(try transfers(["callbacks", "retry", "--all"]).code == 0)
+    #expect(try transfers(["callbacks", "retry", "1", "2"]).code == 0)
     let deliver: [String] = ["callbacks", "deliver", "--store", folder + "/l.db"]
     _ = try self.program.run(deliver.map { Array($0.utf8) }, environment: values)
     let said = try transfers(["store", "sql", "SELECT output FROM v_deliveries"]).out
