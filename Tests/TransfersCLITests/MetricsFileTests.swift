@@ -54,7 +54,7 @@ import Testing
     let lines = outcome.err.split(separator: "\n").map(String.init)
     try #require(lines.count == 2, "\(lines)")
     #expect(lines[0].contains("error[output]: open \"\(file)\"") && lines[1].contains("error[no_source]"), "\(lines)")
-    #expect(try names(in: folder + "/objects/up") == ["a"])
+    #expect(try names(in: folder + "/objects/up/in") == ["a"])
   }
 
   @Test func itIsNotSent() throws {
