@@ -100,6 +100,21 @@ import Testing
     #expect(try ask(states) == [1])
   }
 
+  /// Without a file to send there is no engine, and the signal must not end the process alone: the program would go on
+  /// without a limit, while the next run starts it again.
+  @Test func aSignalEndsTheProgramOfARunThatSendsNothing() throws {
+    try configure(", on_result: \"exec:\(folder)/hang.sh\"")
+    #expect(unlink("\(folder)/two/two") == 0)
+    for (number, words) in [["job", "run", "two", "--no-syslog"], ["callbacks", "deliver"]].enumerated() {
+      let command = try scene.start(words)
+      try waitUntilItHangs()
+      command.signal(SIGTERM)
+      #expect(try command.wait().code == 0)
+      #expect(try ask("SELECT count(*) FROM v_deliveries WHERE outcome = 'interrupted'") == [Int64(number) + 1])
+      #expect(open("\(folder)/pipe", O_WRONLY | O_NONBLOCK) == -1, "the program still reads the pipe")
+    }
+  }
+
   /// The engine of the daemon waits for the callback too, and must not keep the next one from starting.
   @Test func itHoldsUpNoEngineOfTheDaemon() throws {
     try configure()

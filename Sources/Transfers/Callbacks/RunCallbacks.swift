@@ -64,10 +64,13 @@ extension TransferStore {
 
   /// Delivers callbacks that are due, for at most this time; skips those that an engine or another process is
   /// delivering at the moment. Returns how many are left.
-  package func deliverCallbacks(withinMs: Int64) throws(TransferError) -> CallbacksLeft {
+  /// - Parameter isStopped: polled; true when a person does not want to wait any longer.
+  package func deliverCallbacks(
+    withinMs: Int64, isStopped: @escaping @Sendable () -> Bool
+  ) throws(TransferError) -> CallbacksLeft {
     let callbacks = RunCallbacks()
     try start(callbacks)
-    callbacks.finish(CallbackDeadline(beginMs: withinMs)) { false }
+    callbacks.finish(CallbackDeadline(beginMs: withinMs), isStopped)
     let ledger = try Ledger.open(at: path, mode: .existing, clock: machine.clock)
     defer { ledger.close() }
     return try ledger.read { try $0.callbacksLeft() }

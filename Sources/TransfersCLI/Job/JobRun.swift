@@ -18,8 +18,6 @@ struct JobOutcome {
   var endedMs: Int64
   /// Destinations that got nothing in the run, while its limits held up the files of others.
   var heldUp: [String] = []
-  /// Whether a signal has stopped it by now.
-  var isStopRequested: @Sendable () -> Bool = { false }
 
   /// The name of its exit code, or `skipped`.
   var result: String { failure?.status.name ?? (isSkipped ? "skipped" : ExitCode.ok.name) }
@@ -129,7 +127,6 @@ struct JobRun {
   ) throws(CommandFailure) {
     try setQuota(context)
     let session = EngineSession(common, progress, title: "transfers job run \(job.name)", context, callbacks: callbacks)
-    outcome.isStopRequested = session.isStopRequested
     let results = try faults.keeping(storePath) { () throws(TransferError) in
       try add(context.store(storePath)) { [reporter = session.reporter] in reporter.notice($0) }
     }

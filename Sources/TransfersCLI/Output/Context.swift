@@ -61,6 +61,13 @@ struct Context: Sendable {
   /// The ledger at this path, for operations on the whole ledger.
   func store(_ path: String) -> TransferStore { TransferStore(at: path, on: machine) }
 
+  /// From now on signals do not end the process, which programs that it has started could outlive; for work without an
+  /// engine that polls ``isStopRequested``.
+  func catchSignals() { signals?.handle { _, _ in true } }
+
+  /// Whether a signal has requested a stop by now; for any thread.
+  var isStopRequested: @Sendable () -> Bool { { [signals] in (signals?.received.count ?? 0) > 0 } }
+
   /// The same context, in a process that handles signals.
   func answering(_ signals: SignalWatch) -> Context {
     var context = self

@@ -55,8 +55,10 @@ struct CallbacksDeliverCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     let path = try common.storePath(context)
+    context.catchSignals()
     let left = try failing { () throws(TransferError) in
-      try context.store(path).deliverCallbacks(withinMs: within?.ms ?? 300_000)
+      try context.store(path).deliverCallbacks(
+        withinMs: within?.ms ?? 300_000, isStopped: context.isStopRequested)
     }
     try common.print(
       CallbackCount(waiting: left.waiting, givenUp: left.givenUp), store: StoreIdentity.read(path, context), context)

@@ -193,9 +193,10 @@ struct JobBooks {
   /// files begins no engine, which would deliver them. Those of files that are still being delivered go on beside them,
   /// until one deadline. Failed ones are retried by a later run.
   private func deliver(_ outcome: JobOutcome) throws(CommandFailure) {
-    defer { callbacks.finish(isStopped: outcome.isStopRequested) }
+    defer { callbacks.finish(isStopped: context.isStopRequested) }
     guard !callbacks.isOpen, !outcome.isSkipped else { return }
     if telling.callbacks.isEmpty, try !hasDueCallback() { return }
+    context.catchSignals()
     try failing { () throws(TransferError) in try context.store(storePath).start(callbacks) }
   }
 
