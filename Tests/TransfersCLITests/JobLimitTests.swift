@@ -71,6 +71,17 @@ import Testing
     #expect(checked.code == 2 && checked.out.contains("never succeeded"), "\(checked.out)")
   }
 
+  /// Two folders of one server are two destinations.
+  @Test func aFolderThatGetsNothingIsTold() throws {
+    let limit = "max_bytes: 3000, to: [\"\(receiver.url)/one/\", \"\(receiver.url)/two/\"]"
+    try scene.configure("jobs: {nightly: {from: \(folder)/out, syslog: false, \(limit)}}\n")
+    let outcome = try scene.run(["job", "run", "nightly"])
+    #expect(outcome.code == 5 && outcome.err.contains("; nothing was sent to \(receiver.url)/two/"), "\(outcome.err)")
+    #expect(scene.stored("f0") == nil)
+    let next = try scene.run(["job", "run", "nightly"])
+    #expect(next.code == 0, "\(next.err)")
+  }
+
   /// The engine ends because of the files of the other job, which wait after a failure.
   @Test func aQuotaIsQuietBesideAnotherJobInTrouble() throws {
     let text = """

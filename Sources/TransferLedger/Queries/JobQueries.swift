@@ -86,15 +86,14 @@ extension LedgerReader {
       SELECT batch_id FROM file WHERE state = 'pending' AND not_before IS NULL
       UNION ALL SELECT batch_id FROM file WHERE state = 'pending' AND not_before IS NOT NULL
       UNION ALL SELECT batch_id FROM file WHERE state IN ('active', 'finishing')),
-    tried (destination_id, had_success) AS (
-      SELECT b.destination_id, max(a.outcome = 'ok' OR a.bytes_acked > 0)
+    tried (destination, had_success) AS (
+      SELECT b.destination, max(a.outcome = 'ok' OR a.bytes_acked > 0)
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id CROSS JOIN batch b ON b.id = f.batch_id
-      WHERE a.id > ?2 AND a.outcome <> 'open' AND b.job = ?1 GROUP BY b.destination_id),
-    found (destination_id, batch_id) AS (
-      SELECT b.destination_id, max(b.id) FROM remaining r CROSS JOIN batch b ON b.id = r.batch_id
-      WHERE b.job = ?1 GROUP BY b.destination_id)
-    SELECT b.destination, t.had_success
-    FROM found d CROSS JOIN batch b ON b.id = d.batch_id LEFT JOIN tried t ON t.destination_id = d.destination_id
-    ORDER BY d.destination_id
+      WHERE a.id > ?2 AND a.outcome <> 'open' AND b.job = ?1 GROUP BY b.destination),
+    found (destination, first_batch) AS (
+      SELECT b.destination, min(b.id) FROM remaining r CROSS JOIN batch b ON b.id = r.batch_id
+      WHERE b.job = ?1 GROUP BY b.destination)
+    SELECT d.destination, t.had_success FROM found d LEFT JOIN tried t ON t.destination = d.destination
+    ORDER BY d.first_batch
     """
 }
