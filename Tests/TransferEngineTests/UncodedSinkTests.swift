@@ -87,6 +87,11 @@ import TransferModel
     let members = [UInt8]((0..<60_000).flatMap { _ in empty })
     #expect(sent(Self.hello + members.prefix(20 * 1_000), step: 4_096).failure == nil)
     #expect(sent(Self.hello + members, step: 4_096).failure?.code == .protoBadReply)
+    // A name in the header that has no end, and empty blocks.
+    let name: [UInt8] = [0x1F, 0x8B, 8, 8, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0x61, count: 2 << 20)
+    #expect(sent(name, step: 4_096).failure?.code == .protoBadReply)
+    let blocks = Self.hello.prefix(10) + (0..<300_000).flatMap { _ in [0, 0, 0, 0xFF, 0xFF] as [UInt8] }
+    #expect(sent(Array(blocks), step: 4_096).failure?.code == .protoBadReply)
   }
 
   @Test func aBodyWithoutItsCodingFails() {

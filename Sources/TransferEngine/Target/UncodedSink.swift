@@ -57,8 +57,7 @@ final class UncodedSink: BodySink, @unchecked Sendable {
           rest = rest.drop { $0 == 0 }
           withoutContent += padded - rest.count
         }
-        if withoutContent > Self.mostWithoutContent { return Self.noContent }
-        if rest.isEmpty { return nil }
+        if rest.isEmpty { return withoutContent > Self.mostWithoutContent ? Self.noContent : nil }
         czlib_restart(inflater)
         (isBegun, isBetween) = (true, false)
       }
@@ -66,6 +65,7 @@ final class UncodedSink: BodySink, @unchecked Sendable {
       let step = czlib_inflate(inflater, input.baseAddress, input.count, block.baseAddress, block.count)
       rest = rest.dropFirst(step.taken)
       withoutContent = step.given > 0 ? 0 : withoutContent + step.taken
+      if withoutContent > Self.mostWithoutContent { return Self.noContent }
       if step.given > 0, let failure = sink.write(UnsafeRawBufferPointer(rebasing: block[..<step.given])) {
         return failure
       }

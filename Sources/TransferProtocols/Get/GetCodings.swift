@@ -23,7 +23,8 @@ extension GetProtocol {
 
   /// Whether the file is requested in one body, without its codings.
   func removesCodings(_ facts: TransferFacts, _ learned: LearnedFacts) -> Bool {
-    learned.codedKinds.contains(kind(of: facts).ending)
+    let kind = kind(of: facts)
+    return !kind.mayBeCompressed && learned.codedKinds.contains(kind.ending)
   }
 
   /// The length of the file in an answer with all of it; nil if that is not known.
@@ -37,7 +38,7 @@ extension GetProtocol {
     let failure = Failure(.protoBadReply, "the server sent the file in the coding \(printable(coding)), unasked")
     let (kind, isPart) = (kind(of: facts), step.chunk?.isPart(of: facts) ?? false)
     var learned = facts.learned
-    guard !isPart, isRemovable(fields), !kind.mayBeCoded,
+    guard !isPart, isRemovable(fields), !kind.mayBeCompressed,
       learned.codedKinds.count < Self.mostCodedKinds, learned.codedKinds.insert(kind.ending).inserted
     else { return .failed(failure, .permanent) }
     return .failed(failure, .repair).with(learned: learned)

@@ -58,7 +58,7 @@ import TransferModel
   }
 
   /// Web servers announce the format in which files are stored by their names.
-  @Test func whatMayBeStoredSoKeepsItsBytes() {
+  @Test func whatMayBeStoredSoKeepsItsBytes() throws {
     for name in ["a.gz", "a.tgz", "a.SVGZ", "a.taz", "a.bgz"] { #expect(refusal(name, "gzip") == nil, "\(name)") }
     for name in ["a.gz.1", "a.svgz.bak"] {
       let meaning = refusal(name, "gzip")
@@ -68,6 +68,11 @@ import TransferModel
       }
       #expect(failure.code == .protoBadReply && meaning?.learned == nil)
     }
+    #expect(refusal("a.br.json", "gzip")?.learned?.codedKinds == ["json"])
+    // Also after another file that ends in the same way.
+    let request = try proto.request(
+      .create, facts("a.gz.json", taught), RequestContext(wallMs: 0, credential: nil, learned: taught))
+    #expect(!request.removesCodings)
   }
 
   /// Length and digests in the answer are those of the coded body.
