@@ -125,7 +125,8 @@ import Transfers
     try Scene.write(Self.gzip(bytes), to: NameBytes("\(scene.root)/kept/up/o0.json"))
     #expect(try pull(scene, ["o0.json"]).result.done == 1)
     try expectSame(scene, ["o0.json": bytes])
-    #expect(try confirmation(scene) == "size")
+    // Without a length, further compressed data may have been cut off.
+    #expect(try confirmation(scene) == (action == "no-length" ? "none" : "size"))
     #expect(try requests(scene) == 2)
   }
 

@@ -50,7 +50,9 @@ struct NamedKind {
   /// consists of the bytes as they are sent.
   func isStored(in coding: String) -> Bool { Self.codings[coding.lowercased()]?.contains(ext) ?? false }
 
-  /// The name is that of a file that may be stored in the coding gzip, which then stays. To mod_mime, every ending of a
-  /// name counts: `dump.gz.1` may be compressed.
-  var mayBeCompressed: Bool { !Self.gzip.isDisjoint(with: endings) }
+  /// The name is that of a file that may be stored compressed: no coding is removed from its body. To mod_mime, every
+  /// ending of a name counts for gzip: `dump.gz.1` may be compressed.
+  var mayBeCompressed: Bool {
+    !Self.gzip.isDisjoint(with: endings) || Self.codings.values.contains { $0.contains(ext) }
+  }
 }
