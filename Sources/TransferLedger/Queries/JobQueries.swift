@@ -47,8 +47,9 @@ extension LedgerReader {
     return found
   }
 
-  /// The destinations for which a job has files left, with what the attempts after `mark` came to there. Reads the
-  /// files that are left, through the indexes of their states, and these attempts.
+  /// The destinations for which a job has files left, with what the attempts after `mark` came to there, except those
+  /// that the end of the run interrupted. Reads the files that are left, through the indexes of their states, and these
+  /// attempts.
   package func remaining(ofJob job: String, since mark: AddedFiles.Mark) throws -> [RemainingDestination] {
     try db.rows(Self.remainingDestinations, .text(job), .integer(mark.attempt)) { row in
       RemainingDestination(url: row.text(0), hadSuccess: row.int64OrNil(1).map { $0 != 0 })
@@ -89,7 +90,7 @@ extension LedgerReader {
     tried (destination, had_success) AS (
       SELECT b.destination, max(a.outcome = 'ok' OR a.bytes_acked > 0)
       FROM attempt a CROSS JOIN file f ON f.id = a.file_id CROSS JOIN batch b ON b.id = f.batch_id
-      WHERE a.id > ?2 AND a.outcome <> 'open' AND b.job = ?1 GROUP BY b.destination),
+      WHERE a.id > ?2 AND a.outcome NOT IN ('open', 'interrupted') AND b.job = ?1 GROUP BY b.destination),
     found (destination, first_batch) AS (
       SELECT b.destination, min(b.id) FROM remaining r CROSS JOIN batch b ON b.id = r.batch_id
       WHERE b.job = ?1 GROUP BY b.destination)

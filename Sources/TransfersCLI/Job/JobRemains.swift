@@ -30,14 +30,10 @@ struct JobRemains {
     (numbers.stoppedBy, numbers.unreachable) = (.quota, [])
   }
 
-  /// Destinations that got nothing although files for them are left. With a quota that is used up only those that were
-  /// tried in vain, because the quota may have left no room for a try.
+  /// Destinations that were tried in vain. A limit may have left no room for a try of the others.
   func heldUp(_ cause: StopCause?) -> [String] {
-    switch cause {
-    case .quota: destinations.filter { $0.hadSuccess == false }.map(\.url)
-    case .limit: destinations.filter { $0.hadSuccess != true }.map(\.url)
-    default: []
-    }
+    guard cause == .quota || cause == .limit else { return [] }
+    return destinations.filter { $0.hadSuccess == false }.map(\.url)
   }
 
   /// The end of a message.

@@ -24,7 +24,7 @@ struct JobOutcome {
 
   /// All is well, or files are left only because of the limits of the job: its quota, or `max_bytes` or `max_duration`
   /// after something was sent. A limit that lets nothing pass is trouble; so are one that a file never fits into, and a
-  /// destination that gets nothing.
+  /// destination that was tried in vain.
   var isSuccess: Bool {
     guard let failure else { return !isSkipped }
     guard failure.status == .workLeft, heldUp.isEmpty else { return false }
