@@ -33,11 +33,11 @@ import TransferModel
     self.commands = commands
   }
 
-  /// Names that are not options of a command: those of curl, ArgumentParser, the pages of `serve`, an S3 source, sbatch
-  /// and squeue, and the script that they run; also the parts of composed options.
+  /// Names that are not options of a command: those of curl, env, ArgumentParser, the pages of `serve`, an S3 source,
+  /// sbatch and squeue, and the script that they run; also the parts of composed options.
   private static let others: Set<String> = [
     "generate-completion-script", "no-", "view", "x-s3", "array", "requeue", "signal", "open-mode", "job-name", "task",
-    "me",
+    "me", "unset", "chdir",
   ]
 
   /// The wrong options in a text. After `transfers COMMAND` only the options of that command are right.
