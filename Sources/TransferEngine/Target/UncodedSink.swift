@@ -18,7 +18,7 @@ final class UncodedSink: BodySink, @unchecked Sendable {
   private var isBegun = false
   /// Behind the end of a member of the stream.
   private var isBetween = true
-  /// The server says that there is no body at all.
+  /// The header announces an empty body (`Content-Length: 0`).
   private var isEmpty = false
   private var withoutContent = 0
 

@@ -1,6 +1,6 @@
 /// A destination for which a job has files left that the program may still send.
 package struct RemainingDestination: Sendable, Hashable {
-  /// As its newest batch names it.
+  /// As its batches name it.
   package var url: String
   /// Whether one of the attempts in question succeeded, or stored a part; nil if there was none.
   package var hadSuccess: Bool?

@@ -30,7 +30,7 @@ struct JobRemains {
     (numbers.stoppedBy, numbers.unreachable) = (.quota, [])
   }
 
-  /// Destinations that were tried in vain. A limit may have left no room for a try of the others.
+  /// Destinations at which every attempt failed. The limit may have left no room for an attempt at the others.
   func heldUp(_ cause: StopCause?) -> [String] {
     guard cause == .quota || cause == .limit else { return [] }
     return destinations.filter { $0.hadSuccess == false }.map(\.url)
