@@ -35,10 +35,15 @@ func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict(name))
 }
 
+/// Each job of the compiler reads what its files import and mention: larger batches of files mean less of that twice.
+let inLargeBatches: [SwiftSetting] = [
+  .unsafeFlags(["-driver-batch-size-limit", "200"], .when(configuration: .debug))
+]
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies + ["TransferTestSupport"], swiftSettings: strict(name),
-    linkerSettings: tested)
+    name: name, dependencies: dependencies + ["TransferTestSupport"],
+    swiftSettings: strict(name) + inLargeBatches, linkerSettings: tested)
 }
 
 let package = Package(
