@@ -28,7 +28,7 @@ extension ResumableProtocol: LaterQuestions {
     case 404, 410:
       return .forgotten(reply)
     case 400, 403, 405, 501: return .refused(reply)
-    default: return ObjectAnswer(refused(reply, context))
+    default: return ObjectAnswer(Interpretation.refused(reply, detail: ProblemDetails.text(reply), context))
     }
   }
 
