@@ -26,7 +26,7 @@ struct BrowserChunksEndpoint: Endpoint {
   private func test() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let chunk = try chunk { target.query[$0] }
-    exchange.recordedPath = receiver.path(chunk.id)
+    exchange.recordedPath = ChunkUpload.path(target.name, chunk.id)
     let upload = try exchange.session(ChunkUpload.key(target.name, chunk.id), ChunkUpload.self)
     if exchange.core.uploads.isForgotten(ChunkUpload.key(target.name, chunk.id), ChunkUpload.self) {
       throw .refuse(404, "the upload is unknown")
@@ -72,8 +72,9 @@ struct BrowserChunksEndpoint: Endpoint {
 
   private func joinIfComplete(_ upload: ChunkUpload, _ path: ObjectPath) throws(ExchangeEnd) {
     guard upload.isComplete else { return }
+    let merge = ChunkMerge(exchange: exchange, name: target.name)
     try exchange.holding(upload.merging, busy: Answer(503)) { () throws(ExchangeEnd) in
-      if upload.merged == nil { _ = try receiver.join(upload, at: path) }
+      if upload.merged == nil { _ = try merge.join(upload, at: path) }
     }
   }
 }

@@ -11,9 +11,6 @@ struct ChunkReceiver {
 
   typealias Parameters = ((String) -> String?) throws(ExchangeEnd) -> Chunk
 
-  /// The path under which an upload's bytes are recorded before its object has a name.
-  func path(_ id: String) -> NameBytes { NameBytes("-/\(name)/\(id)") }
-
   /// Stores the chunk; durable on return. `parameters` makes the chunk from the fields that `lookup` knows and the form
   /// fields before its file. `prepare` may name the object, or answer immediately for a complete upload.
   func receive(
@@ -56,7 +53,7 @@ struct ChunkReceiver {
     guard upload.count == chunk.count, upload.size == chunk.totalSize else {
       throw .refuse(409, "the upload has \(upload.count) chunks and \(upload.size) bytes")
     }
-    exchange.recordedPath = path(chunk.id)
+    exchange.recordedPath = ChunkUpload.path(name, chunk.id)
     try prepare(upload, form)
     guard let slot = upload.parts.slot(chunk.index, preferred: place, size: size) else {
       throw .refuse(409, "the upload is merged")

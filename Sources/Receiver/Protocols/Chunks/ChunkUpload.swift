@@ -36,6 +36,9 @@ final class ChunkUpload: UploadSession {
 
   static func key(_ name: String, _ id: String) -> String { "\(name):\(id)" }
 
+  /// The path under which an upload's bytes are recorded before its object has a name.
+  static func path(_ name: String, _ id: String) -> NameBytes { NameBytes("-/\(name)/\(id)") }
+
   /// The upload that a chunk belongs to, created with its first chunk; nil when the script makes the receiver forget
   /// it. With `startsAnew` a chunk of a merged upload starts a new upload.
   static func of(

@@ -9,6 +9,7 @@ struct ChunksEndpoint: Endpoint {
   let target: EndpointTarget
 
   private var receiver: ChunkReceiver { ChunkReceiver(exchange: exchange, name: "chunks") }
+  private var merging: ChunkMerge { ChunkMerge(exchange: exchange, name: "chunks") }
   /// The number of the first chunk.
   private var base: Int64 { target.query["base"] == "0" ? 0 : 1 }
 
@@ -49,7 +50,7 @@ struct ChunksEndpoint: Endpoint {
   private func status() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
     let id = target.query["uploadId"] ?? ""
-    exchange.recordedPath = receiver.path(id)
+    exchange.recordedPath = ChunkUpload.path("chunks", id)
     let upload = try exchange.session(ChunkUpload.key("chunks", id), ChunkUpload.self)
     if exchange.core.uploads.isForgotten(ChunkUpload.key("chunks", id), ChunkUpload.self) {
       throw .refuse(Answer(404, json: ["error": "the upload is not known"]))
@@ -70,15 +71,15 @@ struct ChunksEndpoint: Endpoint {
     let isAsAnnounced: (ChunkUpload) -> Bool = { upload in
       json["count"]?.number ?? upload.count == upload.count && json["size"]?.number ?? upload.size == upload.size
     }
-    return try receiver.merge(
+    return try merging.merge(
       id, at: try ObjectPath(name: Array(name.utf8)), target.query, isAsAnnounced: isAsAnnounced, base: base)
   }
 
   private func mergeStatus() throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    guard let merged = try receiver.known(target.query["uploadId"] ?? "").merged else {
+    guard let merged = try merging.known(target.query["uploadId"] ?? "").merged else {
       throw .refuse(Answer(404, json: ["error": "the upload is not merged"]))
     }
-    return receiver.answer(merged)
+    return merging.answer(merged)
   }
 }

@@ -40,6 +40,7 @@ struct DropzoneEndpoint: Endpoint {
     let json = try exchange.jsonBody()
     guard let id = json["id"]?.text, let name = json["name"]?.text else { throw .refuse(400, "id or name is missing") }
     let path = try ObjectPath(name: Array(name.utf8))
-    return try receiver.merge(id, at: path, target.query, isAsAnnounced: { _ in true }, base: 0)
+    return try ChunkMerge(exchange: exchange, name: "dropzone")
+      .merge(id, at: path, target.query, isAsAnnounced: { _ in true }, base: 0)
   }
 }

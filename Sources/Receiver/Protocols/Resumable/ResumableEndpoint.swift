@@ -8,7 +8,7 @@ struct ResumableEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  var head: RequestHead { exchange.head }
+  private var head: RequestHead { exchange.head }
 
   func answer() throws(ExchangeEnd) -> Answer {
     try exchange.authorize()
@@ -25,7 +25,8 @@ struct ResumableEndpoint: Endpoint {
       return try exchange.put(at: path)
     }
     guard let isComplete = dialect.isCompleting(head) else { return try exchange.put(at: path) }
-    return try create(dialect, path, isComplete: isComplete)
+    return try ResumableCreation(exchange: exchange, dialect: dialect, query: target.query)
+      .answer(path, isComplete: isComplete)
   }
 
   /// The version on every answer, and that an answer is the machinery's own where nothing else was said.
@@ -60,52 +61,18 @@ struct ResumableEndpoint: Endpoint {
         if upload.body.discard() { try exchange.end(upload, .expired) }
         throw .refuse(410, "the upload expired")
       }
+      let continuation = ResumableContinuation(
+        transfer: ResumableTransfer(exchange: exchange, upload: upload, dialect: dialect))
       switch head.method {
-      case "HEAD", "GET": return try look(at: upload, dialect)
-      case "PATCH": return try patch(upload, dialect)
-      case "DELETE": return try cancel(upload)
+      case "HEAD", "GET": return try continuation.look()
+      case "PATCH": return try continuation.patch()
+      case "DELETE": return try continuation.cancel()
       default: throw .refuse(405, "an upload takes HEAD, PATCH and DELETE")
       }
     }
   }
 
-  private func look(at upload: ResumableUpload, _ dialect: ResumableDialect) throws(ExchangeEnd) -> Answer {
-    try exchange.drop()
-    if exchange.effect.forgetsOffset, upload.final == nil { upload.body.forgetOffset() }
-    try regress(upload)
-    var fields = [offsetField(upload), dialect.completeness(upload.final != nil)]
-    if let length = upload.length, dialect.tellsLimits { fields.append(Answer.Field("Upload-Length", String(length))) }
-    if dialect.tellsLimits { fields.append(upload.limitField(dialect)) }
-    return Answer(204, fields: fields + [Answer.Field("Cache-Control", "no-store")])
-  }
-
-  private func cancel(_ upload: ResumableUpload) throws(ExchangeEnd) -> Answer {
-    try exchange.drop()
-    upload.body.discard()
-    try exchange.end(upload, .aborted)
-    return Answer(204)
-  }
-
-  func regress(_ upload: ResumableUpload) throws(ExchangeEnd) {
-    guard let count = exchange.effect.regress, upload.final == nil else { return }
-    try upload.body.regress(by: count)
-  }
-
-  func offsetField(_ upload: ResumableUpload) -> Answer.Field {
-    let pastEnd = (upload.length ?? upload.body.shown) + 1
-    return Answer.Field("Upload-Offset", String(exchange.effect.isOffsetPastEnd ? pastEnd : upload.body.shown))
-  }
-
   static var busy: Answer {
     Answer(503, text: "another request is using the upload", fields: [Answer.Field("Retry-After", "1")])
   }
-
-  /// Source: RFC 9457 section 3.
-  static func problem(_ status: Int, _ type: String, _ title: String, _ more: [(String, Int64)] = []) -> Answer {
-    var json: JSON = ["type": .text(type), "title": .text(title), "status": .number(Int64(status))]
-    for (name, value) in more { json = json.adding(name, .number(value)) }
-    return Answer(status, json: json, type: "application/problem+json")
-  }
-
-  static let problems = "https://iana.org/assignments/http-problem-types#"
 }

@@ -9,7 +9,7 @@ struct TusEndpoint: Endpoint {
   let exchange: Exchange
   let target: EndpointTarget
 
-  var head: RequestHead { exchange.head }
+  private var head: RequestHead { exchange.head }
 
   func answer() throws(ExchangeEnd) -> Answer {
     try exchange.authorize()
@@ -22,7 +22,7 @@ struct TusEndpoint: Endpoint {
     switch (words.count, words.first ?? "") {
     case (0, _), (1, ""):
       guard method == "POST" else { throw Self.refusal(405, "ERR_METHOD", "an upload is created with POST") }
-      return try create()
+      return try TusCreation(exchange: exchange, options: try TusOptions(target.query)).answer()
     case (1, let id): return try onUpload(id, method)
     default: throw Self.refusal(404, "ERR_UPLOAD_NOT_FOUND", "no upload has such a URL")
     }
@@ -60,20 +60,14 @@ struct TusEndpoint: Endpoint {
         if upload.body.discard() { try exchange.end(upload, .expired) }
         throw Self.refusal(410, "ERR_UPLOAD_EXPIRED", "the upload expired")
       }
+      let continuation = TusContinuation(exchange: exchange, upload: upload)
       switch method {
-      case "HEAD": return try look(at: upload)
-      case "PATCH": return try patch(upload)
-      case "DELETE" where upload.options.offers("termination"): return try terminate(upload)
+      case "HEAD": return try continuation.look()
+      case "PATCH": return try continuation.patch()
+      case "DELETE" where upload.options.offers("termination"): return try continuation.terminate()
       default: throw Self.refusal(405, "ERR_METHOD", "an upload takes HEAD, PATCH and DELETE")
       }
     }
-  }
-
-  private func terminate(_ upload: TusUpload) throws(ExchangeEnd) -> Answer {
-    try exchange.drop()
-    upload.body.discard()
-    try exchange.end(upload, .aborted)
-    return Answer(204)
   }
 
   private static var locked: Answer {

@@ -76,7 +76,7 @@ enum TusFields {
   static let checksums: [String: RunningHash.Kind] = ["sha1": .sha1, "sha256": .sha256, "md5": .md5, "crc32": .crc32]
 
   /// The decoded value of `filename`; nil when there is none. Refuses with 400 what is not valid metadata.
-  static func fileName(in metadata: String?) throws(ExchangeEnd) -> [UInt8]? {
+  private static func fileName(in metadata: String?) throws(ExchangeEnd) -> [UInt8]? {
     guard let metadata, !metadata.isEmpty else { return nil }
     var (names, found) = (Set<Substring>(), [UInt8]?.none)
     for pair in metadata.split(separator: ",", omittingEmptySubsequences: false) {
@@ -87,6 +87,22 @@ enum TusFields {
       if name == "filename", !value.isEmpty { found = value }
     }
     return found
+  }
+
+  /// The name in the metadata, otherwise the ID.
+  static func objectPath(_ metadata: String?, id: String) throws(ExchangeEnd) -> ObjectPath {
+    try ObjectPath(name: try fileName(in: metadata) ?? Array(id.utf8))
+  }
+
+  /// The number in Upload-Length, checked against the limit.
+  static func length(_ field: String?, _ options: TusOptions) throws(ExchangeEnd) -> Int64 {
+    guard let length = wholeNumber(field ?? "") else {
+      throw TusEndpoint.refusal(400, "ERR_INVALID_UPLOAD_LENGTH", "Upload-Length is missing or malformed")
+    }
+    if let maxSize = options.maxSize, length > maxSize {
+      throw TusEndpoint.refusal(413, "ERR_MAX_SIZE_EXCEEDED", "the upload is longer than \(maxSize) bytes")
+    }
+    return length
   }
 
   /// The check that `Upload-Checksum` asks for.

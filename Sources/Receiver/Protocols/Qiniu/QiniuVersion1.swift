@@ -30,20 +30,25 @@ final class QiniuBlocks: UploadSession {
   }
 }
 
-extension QiniuEndpoint {
-  static let blockSize: Int64 = 4 << 20
+/// The calls of version 1: blocks of 4 MiB, and the call that joins them.
+struct QiniuVersion1 {
+  let call: QiniuCall
+
+  private var exchange: Exchange { call.exchange }
+
+  private static let blockSize: Int64 = 4 << 20
 
   private func blocks() throws(ExchangeEnd) -> QiniuBlocks {
     let found = try exchange.core.uploads.findOrMake(QiniuBlocks.shared) { () throws(ExchangeEnd) in
       try QiniuBlocks(exchange.core)
     }
-    guard let found else { throw Self.refusal(701, "the blocks are gone") }
+    guard let found else { throw QiniuCall.refusal(701, "the blocks are gone") }
     return found.session
   }
 
   func makeBlock(_ size: String) throws(ExchangeEnd) -> Answer {
     guard let size = wholeNumber(size), size <= Self.blockSize, exchange.head.framing == .length(size) else {
-      throw Self.refusal(400, "a block has at most 4 MiB, and exactly the size in its URL")
+      throw QiniuCall.refusal(400, "a block has at most 4 MiB, and exactly the size in its URL")
     }
     let blocks = try blocks()
     let number = blocks.nextNumber()
@@ -67,19 +72,19 @@ extension QiniuEndpoint {
   /// Joins blocks in the order of their contexts. They are kept until they expire, so that the call can be repeated.
   func makeFile(_ words: [String]) throws(ExchangeEnd) -> Answer {
     let contexts = String(decoding: try exchange.smallBody(), as: UTF8.self).split(separator: ",")
-    guard let size = wholeNumber(words[1]) else { throw Self.refusal(400, "the size is malformed") }
+    guard let size = wholeNumber(words[1]) else { throw QiniuCall.refusal(400, "the size is malformed") }
     var named: [String: String] = [:]
     for i in stride(from: 2, to: words.count, by: 2) { named[words[i]] = words[i + 1] }
-    let path = try objectPath(named["key"], fileName: named["fname"].flatMap { bytesFromBase64URL($0) })
+    let path = try call.objectPath(named["key"], fileName: named["fname"].flatMap { bytesFromBase64URL($0) })
     var found: [QiniuBlock] = []
     for context in contexts {
       guard let block = try exchange.session(String(context), QiniuBlock.self), block.expiresAtMs > wallMilliseconds()
-      else { throw Self.refusal(701, "a ctx is unknown or expired") }
+      else { throw QiniuCall.refusal(701, "a ctx is unknown or expired") }
       found.append(block)
     }
     let lengths = found.map(\.part.place.length)
     guard lengths.reduce(0, +) == size, lengths.dropLast().allSatisfy({ $0 == Self.blockSize }) else {
-      throw Self.refusal(400, "the blocks do not add up to the size, or one before the last is not 4 MiB")
+      throw QiniuCall.refusal(400, "the blocks do not add up to the size, or one before the last is not 4 MiB")
     }
     return try join(found, size: size, at: path)
   }
@@ -88,13 +93,13 @@ extension QiniuEndpoint {
     let crc32c = found.reduce(0) { CRC32C.combined($0, $1.part.crc32c, lengthB: $1.part.place.length) }
     let staged = try blocks().parts.copy(found.map(\.number), exchange.core)
     do throws(ExchangeEnd) {
-      _ = try exchange.publish(staged, at: path, condition, size: size, crc32c: crc32c)
+      _ = try exchange.publish(staged, at: path, call.condition, size: size, crc32c: crc32c)
     } catch {
-      throw taken(error)
+      throw call.taken(error)
     }
     try PartReceiver(exchange: exchange)
       .noteJoined(found.map { (Self.path($0.number), $0.part.place.length) }, in: path)
     for block in found { try exchange.note(.session(block.protocolName, id: block.id, .completed)) }
-    return receipt(path, size: size, crc32c: crc32c)
+    return call.receipt(path, size: size, crc32c: crc32c)
   }
 }

@@ -18,10 +18,15 @@ final class QiniuUpload: UploadSession {
   func path(_ number: Int64) -> NameBytes { NameBytes("-/qiniu/\(id)/\(number)") }
 }
 
-extension QiniuEndpoint {
+/// The calls of version 2: an upload with numbered parts.
+struct QiniuVersion2 {
+  let call: QiniuCall
+
+  private var exchange: Exchange { call.exchange }
+
   func open(key: String) throws(ExchangeEnd) -> Answer {
     try exchange.drop()
-    if key != "~" { _ = try objectPath(key, fileName: nil) }
+    if key != "~" { _ = try call.objectPath(key, fileName: nil) }
     let upload = try QiniuUpload(exchange.core, key: key)
     try exchange.open(upload)
     return Answer(
@@ -33,20 +38,22 @@ extension QiniuEndpoint {
 
   /// 612 means that the upload is unknown.
   func known(_ id: String) throws(ExchangeEnd) -> QiniuUpload {
-    guard let upload = try exchange.session(id, QiniuUpload.self) else { throw Self.refusal(612, "no such uploadId") }
+    guard let upload = try exchange.session(id, QiniuUpload.self) else {
+      throw QiniuCall.refusal(612, "no such uploadId")
+    }
     return upload
   }
 
   func put(_ upload: QiniuUpload, number: String) throws(ExchangeEnd) -> Answer {
     guard let number = wholeNumber(number), (1...10_000).contains(number) else {
-      throw Self.refusal(400, "a part has a number from 1 to 10000")
+      throw QiniuCall.refusal(400, "a part has a number from 1 to 10000")
     }
     var check: BodyCheck?
     if let field = exchange.head["content-md5"] {
       guard let digest = bytesFromHex(field), digest.count == 16 else {
-        throw Self.refusal(400, "Content-MD5 has to be hexadecimal here")
+        throw QiniuCall.refusal(400, "Content-MD5 has to be hexadecimal here")
       }
-      check = BodyCheck((.md5, digest), refusal: Self.refusal(400, "the part does not have this Content-MD5"))
+      check = BodyCheck((.md5, digest), refusal: QiniuCall.refusal(400, "the part does not have this Content-MD5"))
     }
     exchange.recordedPath = upload.path(number)
     let received = try PartReceiver(exchange: exchange)
@@ -82,21 +89,21 @@ extension QiniuEndpoint {
 
   func complete(_ upload: QiniuUpload) throws(ExchangeEnd) -> Answer {
     let json = try exchange.jsonBody()
-    let path = try objectPath(upload.key, fileName: json["fname"]?.text.map { Array($0.utf8) })
+    let path = try call.objectPath(upload.key, fileName: json["fname"]?.text.map { Array($0.utf8) })
     return try exchange.holding(upload.lock, busy: Answer(423)) { () throws(ExchangeEnd) in
       let numbers = try numbers(json["parts"]?.array ?? [], upload.parts.parts)
       let parts = upload.parts.parts
       do throws(ExchangeEnd) {
-        guard let made = try upload.parts.publish(exchange, numbers, at: path, condition) else {
-          throw Self.refusal(400, "a part is being received")
+        guard let made = try upload.parts.publish(exchange, numbers, at: path, call.condition) else {
+          throw QiniuCall.refusal(400, "a part is being received")
         }
         try PartReceiver(exchange: exchange)
           .noteJoined(numbers.map { (upload.path($0), parts[$0]!.place.length) }, in: path)
         try exchange.end(upload, .completed)
         exchange.core.uploads.remove(upload.id, QiniuUpload.self)
-        return receipt(path, size: made.size, crc32c: made.crc32c)
+        return call.receipt(path, size: made.size, crc32c: made.crc32c)
       } catch {
-        throw taken(error)
+        throw call.taken(error)
       }
     }
   }
@@ -107,10 +114,10 @@ extension QiniuEndpoint {
     for part in named {
       guard let number = part["partNumber"]?.number, number > numbers.last ?? 0, let known = parts[number],
         part["etag"]?.text == known.tag
-      else { throw Self.refusal(400, "a part is missing, out of order, or has another etag") }
+      else { throw QiniuCall.refusal(400, "a part is missing, out of order, or has another etag") }
       numbers.append(number)
     }
-    if numbers.isEmpty { throw Self.refusal(400, "the list of parts is empty") }
+    if numbers.isEmpty { throw QiniuCall.refusal(400, "the list of parts is empty") }
     return numbers
   }
 }

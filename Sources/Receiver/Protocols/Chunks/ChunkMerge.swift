@@ -1,7 +1,11 @@
 import TransferModel
 
-/// The merge of numbered chunks.
-extension ChunkReceiver {
+/// Merges the numbered chunks of an upload into an object.
+struct ChunkMerge {
+  let exchange: Exchange
+  /// The protocol, for IDs and the record.
+  let name: String
+
   /// A merge call. With `?merge=idempotent` a repeated call gets the same answer, otherwise 409; with
   /// `?merge=slow,SECONDS` the answer is 202 for that long.
   func merge(
@@ -27,7 +31,7 @@ extension ChunkReceiver {
 
   /// The upload with an ID that the client chose; 404 when it does not exist.
   func known(_ id: String) throws(ExchangeEnd) -> ChunkUpload {
-    exchange.recordedPath = path(id)
+    exchange.recordedPath = ChunkUpload.path(name, id)
     guard let upload = try exchange.session(ChunkUpload.key(name, id), ChunkUpload.self) else {
       throw .refuse(Answer(404, json: ["error": "the upload is not known"]))
     }
