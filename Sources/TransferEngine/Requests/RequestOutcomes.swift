@@ -3,7 +3,7 @@ import TransferModel
 import TransferProtocols
 
 /// Handles the end of a request: its attempt is closed, and its file continues, waits or is released. Owner of the
-/// ``Retries``. Used by the engine's thread.
+/// ``RequestRetries``. Used by the engine's thread.
 final class RequestOutcomes {
   private let engine: Engine
   private let tally: RunTally
@@ -14,7 +14,7 @@ final class RequestOutcomes {
   private let inquiries: Inquiries
   private let urls: FreshURLs
   private let credentials: FreshCredentials
-  private var retries: Retries
+  private var retries: RequestRetries
   /// A file waits for the next run, because its body was longer than the bytes that were left of the limit.
   private(set) var holdsForLimit = false
 
@@ -25,7 +25,7 @@ final class RequestOutcomes {
     (self.engine, self.tally, self.hosts, self.batches) = (engine, tally, hosts, batches)
     (self.files, self.requests, self.inquiries) = (files, requests, inquiries)
     (self.urls, self.credentials) = (urls, credentials)
-    retries = Retries(engine.configuration.retry)
+    retries = RequestRetries(engine, hosts)
   }
 
   /// A connection is free.
@@ -49,9 +49,9 @@ final class RequestOutcomes {
     if let pending = requests[id], pending.beside != nil { return questionEnded(id, meaning, reply) }
     guard let (pending, work) = requests.end(id) else { return }
     let loss = reply.flatMap { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) == .lost ? $0 : nil }
-    var retry = decide(pending, meaning, loss, identityNow, work.machine)
+    var retry = retries.decide(pending, meaning, loss, identityNow, work.machine)
     retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && pending.step.chunk != nil
-    if loss?.isBodyIncomplete == true { retry.shorterLayout = shorterLayout(pending, work.machine) }
+    if loss?.isBodyIncomplete == true { retry.shorterLayout = retries.shorterLayout(pending, work.machine) }
     var result = AttemptResult(meaning, reply, retry, wallMs: engine.wallMs)
     result.mirror = pending.otherHost(work)
     if pending.prepared?.twin != nil { result.message = "not sent: a local file has all of it" }
@@ -143,56 +143,8 @@ final class RequestOutcomes {
     for id in work.requests { if let pending = requests[id], pending.phase == .sending { pending.cancel() } }
   }
 
-  // MARK: - Retries
-
   /// The source of a file changed, and a new generation superseded it.
   func superseded(_ file: FileID, by successor: FileID) { retries.superseded(file, by: successor) }
-
-  private func decide(
-    _ pending: PendingRequest, _ meaning: Interpretation, _ loss: TransferReply?, _ identityNow: SourceIdentity?,
-    _ machine: FileMachine
-  ) -> RetryDecision {
-    guard let (failure, action) = pending.step.failure(meaning), pending.inquiry?.isFound != true else {
-      return RetryDecision(notBeforeMs: engine.wallMs, isExhausted: false)
-    }
-    let isThrottled = if case .retry(isThrottled: let flag) = action { flag } else { false }
-    let failures = pending.step.failuresBefore(meaning, action, machine)
-    let drop = loss.flatMap { cutOff($0, pending, machine) }
-    let budgetMs =
-      action.costsBudget ? hosts.chargeRetry(pending, isThrottled: isThrottled, isLoss: loss != nil) : 0
-    var retry = retries.decide(
-      failure, isThrottled: isThrottled, of: pending.file, number: failures + 1, drop: drop, budgetMs: budgetMs,
-      nowMs: engine.wallMs)
-    retry.identityNow = identityNow
-    if failure.awaitsNextRun(action) { retry.notBeforeMs = engine.wallMs + RetryPolicy.nextRunMs }
-    return retry
-  }
-
-  /// The loss of a body that was cut off while others arrive. If only the answer was lost, another connection would not
-  /// help: a repetition costs the whole body, and may leave another upload on the server.
-  private func cutOff(_ loss: TransferReply, _ pending: PendingRequest, _ machine: FileMachine) -> Retries.Drop? {
-    let abilities = machine.abilities
-    // The parts of a whole file that could be sent in parallel are one request, about which nothing is asked.
-    let isQueried = abilities.queriesChunks && !(abilities.parallelChunks && machine.isWhole)
-    guard pending.range != nil, loss.isBodyCutOff(isQueried: isQueried),
-      let gate = hosts.gate(pending.destination.host),
-      gate.dropsNow
-    else { return nil }
-    return Retries.Drop(lossesInARow: gate.lossesInARow, wasUnderWay: loss.wasUnderWay)
-  }
-
-  /// A shorter layout for a file of which hardly anything is stored, on a connection that lost several bodies of this
-  /// length and let none through.
-  private func shorterLayout(_ pending: PendingRequest, _ machine: FileMachine) -> ChunkLayout? {
-    guard pending.range != nil, machine.isHardlyStored, machine.facts.isPlanned,
-      let gate = hosts.gate(pending.destination.host), gate.isLossy,
-      gate.lossesInARow >= 2 || pending.step.failures >= 2,
-      let shorter = try? pending.destination.resolved.transferProtocol.layoutOfShortChunks(
-        size: machine.facts.layout.size),
-      shorter.chunkSize < machine.facts.layout.chunkSize, shorter.count > machine.facts.layout.count
-    else { return nil }
-    return shorter
-  }
 
   private func noteFailure(
     _ pending: PendingRequest, _ meaning: Interpretation, _ outcome: AttemptOutcome, _ retry: RetryDecision,
@@ -262,59 +214,4 @@ final class RequestOutcomes {
   func block(_ batch: BatchID, _ error: TransferError) {
     if batches.block(batch, error) { release(batch) }
   }
-}
-
-extension Failure {
-  /// Only a person can help, in this run.
-  fileprivate func awaitsNextRun(_ action: FailureAction) -> Bool {
-    code == .authNeedsURL || action == .hold && (isOfFullDisk || code == .policyLimit)
-  }
-}
-
-extension BegunRequest {
-  /// The failure that caused the retry; nil if there was none.
-  fileprivate func failure(_ meaning: Interpretation) -> (Failure, FailureAction)? {
-    switch meaning.outcome {
-    case .failed(let failure, let action): (failure, action)
-    case .advanced(let acked): tinyProgress(to: acked).map { ($0, .retry(isThrottled: false)) }
-    default: nil
-    }
-  }
-
-  /// How many failures in a row this one follows. A lost session counts against the file, whichever of its chunks
-  /// reported it. So does a body of which hardly anything was stored: what was stored resets the count of its chunk.
-  fileprivate func failuresBefore(_ meaning: Interpretation, _ action: FailureAction, _ machine: FileMachine) -> Int {
-    if case .advanced = meaning.outcome { return max(failures, machine.failures) }
-    return action == .sessionGone ? max(failures, machine.failures) : failures
-  }
-}
-
-extension TransferReply {
-  /// The longest body that the buffers of this machine may hold as a whole, in bytes: it counts as sent as soon as it
-  /// is there, and when the connection is lost then, the body may be what was lost, or the answer.
-  static let longestBuffered: Int64 = 256 << 10
-
-  /// The body of the request was not sent completely, or that of the answer was received in part.
-  /// - Parameter isQueried: the server is asked what it has before a body is sent again. Then a short one that it got
-  ///   is never repeated, so one that is repeated was cut off.
-  func isBodyCutOff(isQueried: Bool) -> Bool {
-    isBodyIncomplete || bytesSent == 0 && bytesReceived > 0
-      || isQueried && (1...Self.longestBuffered).contains(bytesSent)
-  }
-
-  /// Bytes moved for a while before the connection was lost: waiting would not make the next connection last longer.
-  fileprivate var wasUnderWay: Bool { bytesMoved >= BodyProgress.enough && timing.totalMs >= 200 }
-}
-
-extension FailureAction {
-  var isRetry: Bool {
-    switch self {
-    case .retry, .probe, .sessionGone: true
-    case .repair, .elsewhere, .makeParents, .refreshCredential, .hold, .permanent, .unknown: false
-    }
-  }
-
-  /// A server that no longer knows uploads, for example after a restart, answers at once and is not overloaded: sending
-  /// again is new work.
-  fileprivate var costsBudget: Bool { isRetry && self != .sessionGone }
 }
