@@ -5,20 +5,14 @@ struct Admitter {
   private let tx: LedgerTransaction
   /// nil until it is created with the first file that needs a row.
   private(set) var batch: BatchID?
-  private var destination: Int64?
   private let priority: Int
   private let target: AdmissionTarget
   /// Files may be sent only after their source has been copied.
   private var isStaged: Bool { target.batch.settings.stage == true }
   /// Files wait until their source has been unchanged for this long, in milliseconds.
   private var settleMs: Int64? { target.batch.settings.settleMs }
-  private let live, past, insert: Statement
-  /// Some key of the destination has a generation that is not the live one.
-  private var hasPast = false
-  /// Other destinations that may have the same objects.
-  private let rivals: Rivals?
-  /// Growing files are sent to the destination as segments.
-  private var hasSegments = false
+  private let insert: Statement
+  private var existing: ExistingFiles
   /// Some file of the ledger has failed.
   private var hasFailed: Bool
   /// Files that were recorded, found waiting or active, or failed before and are retried.
@@ -50,19 +44,10 @@ struct Admitter {
     self.tx = tx
     self.batch = batch
     self.target = target
-    let place = target.batch.canonicalPlace
-    destination = try tx.db.destination(at: place)
+    existing = try ExistingFiles(tx, target.batch)
     priority = try batch.map { try tx.home(of: $0).priority } ?? target.batch.priority
-    live = try tx.db.statement(ExistingFile.liveQuery)
-    past = try tx.db.statement(ExistingFile.pastQuery)
     insert = try tx.db.statement(LedgerTransaction.insertFile)
     hasFailed = try tx.db.first(Self.anyFailed) { _ in true } ?? false
-    rivals = try Rivals(of: target.batch.objects, at: place, tx.db)
-    if let destination {
-      let query: StaticString = "SELECT 1 FROM file WHERE destination_id = ? AND live IS NULL LIMIT 1"
-      hasPast = try tx.db.first(query, .integer(destination)) { _ in true } ?? false
-      hasSegments = try tx.db.first(Self.anySeries, .integer(destination)) { _ in true } ?? false
-    }
   }
 
   /// Decides what to do with a source, and does it.
@@ -70,12 +55,12 @@ struct Admitter {
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32,
     _ outcome: ContentOutcome? = nil
   ) throws -> Admission {
-    if hasSegments, try isSegment(key) { return .taken }
-    guard let current = try liveFile(path, key) else { return try admitNext(path, key, identity, mode) }
+    if try existing.isSegment(key) { return .taken }
+    guard let current = try existing.live(path, key) else { return try admitNext(path, key, identity, mode) }
     // The source can be read now: an earlier `failed` row of its key is superseded.
-    if hasFailed, try pastFile(path, key)?.state == .failed { try supersedeEnded(key) }
+    if hasFailed, try existing.past(path, key)?.state == .failed { try supersedeEnded(key) }
     if current.batch == batch, current.id.rawValue > target.mark.file {
-      guard current.isSamePath else { throw try collision(path, key, current.id) }
+      guard current.isSamePath else { throw try existing.collision(path, key, current.id) }
       return isSelected(current, as: .repeated(current.id))
     }
     switch finding(current, identity) {
@@ -92,10 +77,10 @@ struct Admitter {
       settling += 1
       return isSelected(current, as: .queued(current.id))
     case .unchanged, .moved, .outdated:
-      if let only = try onlyCopy(path, key, current) { return .onlyCopy(only) }
-      if try !current.isSamePath || hasOther(path, key) { replacedOthers += 1 }
+      if let only = try existing.onlyCopy(path, key, linkedFolders, current) { return .onlyCopy(only) }
+      if try !current.isSamePath || existing.hasOther(path, key) { replacedOthers += 1 }
       if current.isLost, current.mayBe(identity) { resentLost += 1 }
-      let generation = 1 + max(current.generation, try pastFile(path, key)?.generation ?? 0)
+      let generation = 1 + max(current.generation, try existing.past(path, key)?.generation ?? 0)
       if current.state == .unknown {
         try tx.supersedeUnknown(current.id, of: current.batch)
       } else {
@@ -103,7 +88,7 @@ struct Admitter {
           selected.insert(duplicate.file, of: duplicate.batch)
         }
       }
-      hasPast = true
+      existing.hasPast = true
       return .added(try add(path, key, identity, mode, generation), superseded: current.id)
     }
   }
@@ -119,9 +104,9 @@ struct Admitter {
   private mutating func admitNext(
     _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ identity: SourceIdentity, _ mode: UInt32
   ) throws -> Admission {
-    guard let past = try pastFile(path, key) else {
-      if rivals != nil, let only = try onlyCopy(path, key) { return .onlyCopy(only) }
-      if try hasOther(path, key) { replacedOthers += 1 }
+    guard let past = try existing.past(path, key) else {
+      if existing.hasRivals, let only = try existing.onlyCopy(path, key, linkedFolders) { return .onlyCopy(only) }
+      if try existing.hasOther(path, key) { replacedOthers += 1 }
       return .added(try add(path, key, identity, mode, 1), superseded: nil)
     }
     if requeued.contains(past.id) { return .repeated(past.id) }
@@ -131,29 +116,14 @@ struct Admitter {
     {
       return .unchanged(past.id)
     }
-    if let only = try onlyCopy(path, key) { return .onlyCopy(only) }
+    if let only = try existing.onlyCopy(path, key, linkedFolders) { return .onlyCopy(only) }
     if past.maySucceed(as: identity, isStaged: isStaged), past.root == root, try fits(past), try isRecordedSo(past.id) {
       requeued.insert(past.id)
       return isSelected(past, as: .requeued(past.id))
     }
     if past.state == .failed || past.state == .cancelled { try supersedeEnded(key) }
-    if try hasOther(path, key) { replacedOthers += 1 }
+    if try existing.hasOther(path, key) { replacedOthers += 1 }
     return .added(try add(path, key, identity, mode, 1 + past.generation), superseded: nil)
-  }
-
-  private func onlyCopy(
-    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ current: ExistingFile? = nil
-  ) throws -> OnlyCopy? {
-    let path = NameBytes(Array(path))
-    return try LedgerReader(db: tx.db).onlyCopy(
-      at: destination, current, path: path, key: NameBytes(Array(key)),
-      linked: linkedFolders.isEmpty ? nil : linkedFolders[path.parentFolder], rivals)
-  }
-
-  /// Whether the file replaces the object of another one by another name of the destination.
-  private func hasOther(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> Bool {
-    guard let rivals else { return false }
-    return try LedgerReader(db: tx.db).hasOther(rivals, at: NameBytes(Array(key)), than: NameBytes(Array(path)))
   }
 
   /// Whether a file was recorded with what would be recorded for the next one besides its names and identity.
@@ -179,7 +149,7 @@ struct Admitter {
   }
 
   private func supersedeEnded(_ key: UnsafeRawBufferPointer) throws {
-    guard let destination else { return }
+    guard let destination = existing.destination else { return }
     try tx.supersedeEnded(destination, NameBytes(Array(key)))
   }
 
@@ -191,18 +161,20 @@ struct Admitter {
   /// Records that a source cannot be sent, unless the newest row of its key says so already.
   mutating func fail(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ failure: Failure) throws {
     // A segment has no other generation. The failure was told.
-    if hasSegments, try isSegment(key) { return failedBefore.insert(failure, of: NameBytes(Array(path))) }
+    if try existing.isSegment(key) { return failedBefore.insert(failure, of: NameBytes(Array(path))) }
     let (path, key) = (NameBytes(Array(path)), NameBytes(Array(key)))
-    if let destination, let last = try tx.lastFailure(destination, path, key, failure) {
+    if let destination = existing.destination, let last = try tx.lastFailure(destination, path, key, failure) {
       return failedBefore.insert(failure.code, of: last.batch, last.hits)
     }
     // The row that says what may have arrived stays the newest one of its key. The failure was told.
-    if let destination, try tx.mayHaveArrived(destination, key) { return failedBefore.insert(failure, of: path) }
+    if let destination = existing.destination, try tx.mayHaveArrived(destination, key) {
+      return failedBefore.insert(failure, of: path)
+    }
     let batch = try openBatch()
-    if let destination { try tx.supersedeEnded(destination, key) }
+    if let destination = existing.destination { try tx.supersedeEnded(destination, key) }
     hasFailed = true
     _ = try tx.admitFailed(path: path, key: key, code: failure.code, message: failure.message, to: batch)
-    (hasPast, hasRecorded) = (true, true)
+    (existing.hasPast, hasRecorded) = (true, true)
   }
 
   private mutating func add(
@@ -214,7 +186,7 @@ struct Admitter {
     try withUnsafeBytes(of: (uid.high.bigEndian, uid.low.bigEndian)) { uid in
       insert.bind(1, borrowing: uid)
       insert.bind(2, batch.rawValue)
-      insert.bind(3, destination ?? 0)
+      insert.bind(3, existing.destination ?? 0)
       insert.bind(4, Int64(generation))
       insert.bind(5, borrowing: path)
       insert.bind(6, borrowing: key)
@@ -248,56 +220,10 @@ struct Admitter {
     if let batch { return batch }
     let opened = try tx.createBatch(target.batch, uid: target.uid)
     batch = opened
-    destination = try tx.home(of: opened).destination
+    existing.destination = try tx.home(of: opened).destination
     return opened
   }
 
-  private func liveFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> ExistingFile? {
-    var found = try file(live, path, key)
-    if rivals != nil, let done = found, done.state == .done, !done.isLost {
-      found?.isLost = try LedgerReader(db: tx.db).isOverwritten(done.id)
-    }
-    return found
-  }
-
-  /// The newest generation that is not live.
-  private func pastFile(_ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws -> ExistingFile? {
-    hasPast ? try file(past, path, key) : nil
-  }
-
-  private func file(
-    _ query: Statement, _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer
-  ) throws -> ExistingFile? {
-    guard let destination else { return nil }
-    query.bind(1, destination)
-    query.bind(2, borrowing: key)
-    query.bind(3, borrowing: path)
-    defer { query.reset() }
-    guard try query.step() else { return nil }
-    return try ExistingFile(query.row)
-  }
-
-  /// Whether the object with this key is a segment of a growing file. Few keys have the form of its name.
-  private func isSegment(_ key: UnsafeRawBufferPointer) throws -> Bool {
-    guard let destination, GrowingSeries.mayBeSegment(key) else { return false }
-    let key = NameBytes(Array(key))
-    return try tx.db.first(Self.segmentQuery, .integer(destination), .name(key)) { _ in true } ?? false
-  }
-
-  private func collision(
-    _ path: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer, _ other: FileID
-  ) throws -> TransferError {
-    let name = try tx.db.first("SELECT path FROM file WHERE id = ?", .id(other)) { $0.name(0) } ?? NameBytes("")
-    return .sameKey(NameBytes(Array(path)), name, NameBytes(Array(key)))
-  }
-
-  static let anySeries: StaticString = "SELECT 1 FROM series WHERE destination_id = ? LIMIT 1"
-  static let segmentQuery: StaticString = """
-    SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id WHERE f.destination_id = ?1 AND f.key = ?2 AND f.live = 1
-    UNION ALL
-    SELECT 1 FROM file f CROSS JOIN segment g ON g.file_id = f.id
-    WHERE f.destination_id = ?1 AND f.key = ?2 AND f.live IS NULL LIMIT 1
-    """
   static let anyFailed: StaticString = """
     SELECT 1 FROM file WHERE state = 'failed'
       AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing' LIMIT 1
