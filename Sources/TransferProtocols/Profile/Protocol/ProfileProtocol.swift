@@ -57,7 +57,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
     self.partSize = partSize
     self.origin = origin
     self.reach = reach
-    partHashes = Self.partHashes(profile)
+    partHashes = ProfileDigests(profile: profile).ofParts
     _ = try layout(size: max(profile.file.minSize, 0))
   }
 
@@ -214,33 +214,14 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
 
   // MARK: - Keys
 
-  public func refusal(ofKey key: NameBytes) -> Failure? {
-    if key.isEmpty { return Failure(.sourceName, "the name is empty") }
-    if key.bytes.contains(0) { return Failure(.sourceName, "the name holds a NUL byte") }
-    let components = key.bytes.split(separator: 0x2F, omittingEmptySubsequences: false)
-    let isRelative = components.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
-    return isRelative ? Failure(.sourceName, "the name has a \".\" or \"..\" component") : nil
-  }
+  public func refusal(ofKey key: NameBytes) -> Failure? { WebPlace.refusal(ofKey: key) }
 
-  /// The destination followed by the name; the server's actual location depends on the profile.
-  public func location(ofKey key: NameBytes) -> String {
-    let parts = URLReference.Parts(inputs["url"] ?? "")
-    return (parts.scheme ?? "") + "://" + (parts.authority ?? "") + folder(parts) + PercentEncoding.path(key.bytes)
-  }
+  public func location(ofKey key: NameBytes) -> String { place.location(key) }
 
-  private func folder(_ parts: URLReference.Parts) -> String {
-    parts.path.hasSuffix("/") ? parts.path : parts.path + "/"
-  }
+  public var keyPlace: String { place.keyPlace }
 
-  /// Each input may affect what the server stores: a prefix, a bucket, the account of a token.
-  public var keyPlace: String {
-    let typed = inputs["url"] ?? ""
-    let server = WebOrigin(url: typed).map { $0.place + folder(URLReference.Parts(typed)) }
-    let url = (server ?? location(ofKey: NameBytes(""))) + (query.isEmpty ? "" : "?" + query)
-    let given = inputs.filter { $0.key != "url" }.map { ($0.key, KeyPlace.setting($0.key, $0.value)) }
-    let referenced = references.map { ($0.key, KeyPlace.reference($0.key, $0.value)) }
-    let settings = (given + referenced).sorted { $0.0 < $1.0 }.map(\.1)
-    return KeyPlace.text(url + " via " + PercentEncoding.path(profile.name.utf8), settings)
+  private var place: ProfilePlace {
+    ProfilePlace(profile: profile, inputs: inputs, query: query, references: references)
   }
 
   // MARK: - Digests
@@ -250,29 +231,7 @@ public struct ProfileProtocol: TransferProtocol, VaryingAbilities, LatePlanning,
   }
 
   package func fileDigests(for step: StepRequest, _ facts: TransferFacts) -> Set<DigestAlgorithm> {
-    guard !profile.file.hashes.isEmpty, let (_, described) = described(step) else { return [] }
-    if case .abort = step { return [] }
-    // The whole file is not read only for a value that one of many answers may contain.
-    var isRead = true
-    if case .chunk = step, facts.layout.count > 1 { isRead = false }
-    let compared = described.comparedVariables(isRead ? .all : .required)
-    let shared =
-      (profile.headers + profile.auth.headers).flatMap(\.value.variables) + (profile.baseURL?.variables ?? [])
-    let named = (shared + described.variables + compared).filter { $0.root == "file" }
-    return Set(
-      profile.file.hashes.filter { hash in named.contains { $0.accesses.first == .field(hash.rawValue) } }
-        .map(\.algorithm))
-  }
-
-  private static func partHashes(_ profile: Profile) -> [ProfileHash] {
-    let variables = [StepName.complete, .commit, .verify].compactMap { profile.step($0) }.flatMap(\.variables)
-    let named = Set(
-      variables.filter { $0.root == "parts" || $0.root == "it" }.flatMap { variable in
-        variable.accesses.compactMap { access -> String? in
-          if case .field(let field) = access { field } else { nil }
-        }
-      })
-    return profile.chunk.hashes.filter { named.contains($0.rawValue) }
+    described(step).map { ProfileDigests(profile: profile).ofFile(for: step, $0.1, facts) } ?? []
   }
 
   /// Without an abort step the server is not notified.
