@@ -218,13 +218,13 @@ import TransferModel
   @Test func whatCannotBeTriedIsPutOff() throws {
     let due = try due()
     for code in [EBUSY, EROFS, ENOSPC, EMFILE, ESTALE, ENOTCONN] {
-      guard case .putOff = SourceRemover.ended(SourcePlaces.failure("delete it", code)) else {
+      guard case .putOff = RemovalEnd(SourcePlaces.failure("delete it", code)) else {
         Issue.record("\(code) counts as a failure")
         continue
       }
     }
     for code in [EACCES, EPERM, EIO, EISDIR] {
-      guard case .failed = SourceRemover.ended(SourcePlaces.failure("delete it", code)) else {
+      guard case .failed = RemovalEnd(SourcePlaces.failure("delete it", code)) else {
         Issue.record("\(code) does not count as a failure")
         continue
       }

@@ -55,7 +55,7 @@ struct SourceRemover {
   /// Deletes or moves the source, after comparing it a last time with the sent content and checking again whether its
   /// removal is still due. May be repeated: the effects of an earlier attempt are recognised.
   func remove(_ due: DueRemoval) throws(TransferError) -> RemovalEnd {
-    if stop.isAsked() { return Self.stopped }
+    if stop.isAsked() { return .stopped }
     guard let relative = places.relative(due.path, root: due.root) else {
       return .kept(.sourceKind, "it is not below its folder")
     }
@@ -69,7 +69,7 @@ struct SourceRemover {
 
   private func unopened(_ due: DueRemoval, _ relative: NameBytes, _ code: Int32) throws(TransferError) -> RemovalEnd {
     if code == ENOENT { return try gone(due, relative) }
-    guard code == EXDEV else { return failed("open its folder", code) }
+    guard code == EXDEV else { return .unable(to: "open its folder", code) }
     // openat2. It was no link when the source was added, or nobody named it.
     let base = NameBytes(removal.base).embedded
     return .kept(.sourceKind, "a folder above it is a symbolic link now, which leads out of \(base)")
@@ -88,10 +88,12 @@ struct SourceRemover {
     _ due: DueRemoval, _ name: NameBytes, from folder: Int32, _ relative: NameBytes
   ) throws(TransferError) -> RemovalEnd {
     let opened = name.withCString { csys_open_path(folder, $0) }
-    guard opened >= 0 else { return errno == ENOENT ? try gone(due, relative, folder) : failed("open it", errno) }
+    guard opened >= 0 else {
+      return errno == ENOENT ? try gone(due, relative, folder) : .unable(to: "open it", errno)
+    }
     defer { close(opened) }
     var status = csys_file_status()
-    guard csys_status_fd(opened, &status) == 0 else { return failed("examine it", errno) }
+    guard csys_status_fd(opened, &status) == 0 else { return .unable(to: "examine it", errno) }
     if let kept = try difference(due, SourceIdentity(status), isFile: status.mode & S_IFMT == S_IFREG) { return kept }
     // The comparison may have taken hours.
     guard try isDue(due.file) else {
@@ -101,14 +103,14 @@ struct SourceRemover {
     do throws(Failure) {
       places.changes(folder)
       if removal.action == .delete {
-        guard name.withCString({ unlinkat(folder, $0, 0) }) == 0 else { return failed("delete it", errno) }
-      } else if let kept = try move(name, from: folder, relative, status) {
+        guard name.withCString({ unlinkat(folder, $0, 0) }) == 0 else { return .unable(to: "delete it", errno) }
+      } else if let kept = try SourceMove(places: places, relative: relative).perform(from: folder, status) {
         return kept
       }
     } catch {
-      return Self.ended(error)
+      return RemovalEnd(error)
     }
-    return withoutMarker(.done, name, folder, relative)
+    return withoutMarker(.done, folder, relative)
   }
 
   /// Whether the name still leads to the file that was compared, unchanged since then.
@@ -119,11 +121,11 @@ struct SourceRemover {
   }
 
   /// Removes the marker of a removed source. If that fails, the source still counts as removed.
-  private func withoutMarker(
-    _ end: RemovalEnd, _ name: NameBytes, _ folder: Int32, _ relative: NameBytes
-  ) -> RemovalEnd {
+  private func withoutMarker(_ end: RemovalEnd, _ folder: Int32, _ relative: NameBytes) -> RemovalEnd {
     do throws(Failure) {
-      try removeMarker(of: name, in: folder, relative)
+      if let marker {
+        try MarkerRemoval(marker: marker, places: places).perform(removal.action, of: relative, in: folder)
+      }
       return end
     } catch {
       return .gone("it is gone, but its marker file remains: \(error.message)")
@@ -146,42 +148,8 @@ struct SourceRemover {
       if try ContentCheck.identity(of: file, known: due.identity, content, stop) == now { return nil }
       return .kept(.sourceChanged, "it has changed since it was sent")
     } catch {
-      return Self.ended(error)
+      return RemovalEnd(error)
     }
-  }
-
-  private func move(
-    _ name: NameBytes, from folder: Int32, _ relative: NameBytes, _ status: csys_file_status
-  ) throws(Failure) -> RemovalEnd? {
-    let target = try places.newFolder(of: relative)
-    guard !Self.isSame(folder, target) else { return .kept(.policyExists, "it is already in the target folder") }
-    if let ledger = Ledger.ledger(owning: name, in: target) {
-      return .kept(.policyExists, "its name in the target folder belongs to a file of the ledger \(ledger.embedded)")
-    }
-    places.changes(target)
-    let result = name.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
-    guard result != 0 else { return nil }
-    switch errno {
-    case EEXIST where isSame(name, in: target, status):
-      // Both names belong to one file: an earlier attempt was interrupted here.
-      return name.withCString { unlinkat(folder, $0, 0) } == 0 ? nil : failed("move it", errno)
-    case EEXIST: return .kept(.policyExists, "its name already exists in the target folder")
-    case EXDEV: return .kept(.localIO, "the target folder is on another file system, or another mount of it")
-    case let code: return failed("move it", code)
-    }
-  }
-
-  /// Whether both are the same folder, regardless of their names.
-  private static func isSame(_ one: Int32, _ other: Int32) -> Bool {
-    var (first, second) = (csys_file_status(), csys_file_status())
-    guard csys_status_fd(one, &first) == 0, csys_status_fd(other, &second) == 0 else { return true }
-    return first.inode == second.inode && first.device == second.device
-  }
-
-  private func isSame(_ name: NameBytes, in folder: Int32, _ status: csys_file_status) -> Bool {
-    var found = csys_file_status()
-    return name.withCString { csys_status_at(folder, $0, 0, &found) } == 0 && found.inode == status.inode
-      && found.device == status.device
   }
 
   /// Nothing has the name of the source. If an attempt was interrupted, that attempt may have removed it: a moved file
@@ -195,88 +163,19 @@ struct SourceRemover {
     var end = RemovalEnd.gone("it was gone after an interrupted attempt: that attempt or somebody else deleted it")
     do throws(Failure) {
       if removal.action == .move {
-        let target = try places.newFolder(of: relative)
-        guard wasMoved(due, relative.lastComponent, to: target) else {
+        guard try SourceMove(places: places, relative: relative).wasMade(of: due.identity) else {
           return .kept(.sourceMissing, "it was gone before it was moved")
         }
-        places.changes(target)
         end = .done
       }
     } catch {
-      return Self.ended(error)
+      return RemovalEnd(error)
     }
     guard let folder else { return end }
     places.changes(folder)
-    return withoutMarker(end, relative.lastComponent, folder, relative)
+    return withoutMarker(end, folder, relative)
   }
 
-  /// Moving a file changes its ctime.
-  private func wasMoved(_ due: DueRemoval, _ name: NameBytes, to target: Int32) -> Bool {
-    var found = csys_file_status()
-    guard name.withCString({ csys_status_at(target, $0, 0, &found) }) == 0 else { return false }
-    return due.identity.relation(to: SourceIdentity(found)) != .other
-  }
-
-  // MARK: - Markers
-
-  /// Removes the empty marker file together with its source. The marker of a whole folder is removed with the last
-  /// source. A marker that is not empty may be needed, and one for a stem may also mark other sources: these are kept.
-  private func removeMarker(of name: NameBytes, in folder: Int32, _ relative: NameBytes) throws(Failure) {
-    guard let marker else { return }
-    let mark = marker.name(of: name.bytes)
-    var status = csys_file_status()
-    guard mark.withCString({ csys_status_at(folder, $0, 0, &status) }) == 0, status.mode & S_IFMT == S_IFREG,
-      status.size == 0, !marker.isOfStem, !marker.isOfFolder || Self.holdsNothing(folder, but: mark)
-    else { return }
-    if removal.action == .move {
-      let target = try places.newFolder(of: relative)
-      _ = mark.withCString { csys_rename_exclusive_at(folder, $0, target, $0) }
-      return
-    }
-    guard mark.withCString({ unlinkat(folder, $0, 0) }) == 0 || errno == ENOENT else {
-      throw SourcePlaces.failure("delete its marker file", errno)
-    }
-  }
-
-  private static func holdsNothing(_ folder: Int32, but mark: NameBytes) -> Bool {
-    let descriptor = csys_open_directory(folder, ".", 0)
-    guard descriptor >= 0, let directory = fdopendir(descriptor) else { return false }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: UInt8.self, capacity: 256) { Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
-      }
-      if name != [0x2E], name != [0x2E, 0x2E], name != mark.bytes { return false }
-    }
-    return true
-  }
-
-  // MARK: - Results
-
-  private static let stopped = RemovalEnd.putOff(.engineInterrupted, "the run was stopped")
   private static let away = RemovalEnd.putOff(
     .sourceMissing, "its folder does not exist, or is not the one it was added from: is its file system mounted?")
-
-  private func failed(_ what: String, _ code: Int32) -> RemovalEnd {
-    var failure = SourcePlaces.failure(what, code)
-    if code == EACCES || code == EPERM { failure.code = .sourceDenied }
-    return Self.ended(failure)
-  }
-
-  /// An unavailable, full or read-only file system, or a machine at its limits, says nothing about this source.
-  static func ended(_ failure: Failure) -> RemovalEnd {
-    if failure.code == .engineInterrupted { return stopped }
-    let isPassing = failure.systemError.map { Self.isPassing($0) } ?? false
-    return isPassing ? .putOff(failure.code, failure.message) : .failed(failure.code, failure.message)
-  }
-
-  /// Whether an error of a system call says nothing about the source.
-  static func isPassing(_ code: Int32) -> Bool { passing.contains(code) }
-
-  /// EBUSY also occurs if the name is a mount point. Network and FUSE file systems report an unavailable server with
-  /// ESTALE, EHOSTDOWN, ENOTCONN or ETIMEDOUT (errno(3)).
-  private static let passing: Set<Int32> = [
-    EBUSY, ETXTBSY, EAGAIN, EINTR, EROFS, ENOSPC, EDQUOT, EMFILE, ENFILE, ENOMEM, ESTALE, ENODEV, ENXIO, ENOTCONN,
-    EHOSTDOWN, EHOSTUNREACH, ETIMEDOUT,
-  ]
 }

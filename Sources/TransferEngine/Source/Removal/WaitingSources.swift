@@ -71,14 +71,14 @@ public struct WaitingSources {
   /// Whether nothing is known that keeps an engine from removing a source of this folder.
   static func canBeChanged(_ folder: Int32) -> Bool {
     // A read-only file system refuses this also to root (access(2)).
-    faccessat(folder, ".", W_OK, 0) == 0 || !SourceRemover.isPassing(errno)
+    faccessat(folder, ".", W_OK, 0) == 0 || !RemovalEnd.isPassing(errno)
   }
 
   /// Whether an engine can decide about a source that could not be opened.
   private func canDecide(
     _ code: Int32, _ relative: NameBytes, _ places: SourcePlaces, _ batch: BatchID
   ) throws(TransferError) -> Bool {
-    code == ENOENT ? try isMounted(relative, places, batch) : !SourceRemover.isPassing(code)
+    code == ENOENT ? try isMounted(relative, places, batch) : !RemovalEnd.isPassing(code)
   }
 
   /// Whether nothing has the path of a source, on a file system that is mounted.
