@@ -87,7 +87,7 @@ final class ListScanner {
     }
     switch status.mode & S_IFMT {
     case S_IFREG:
-      let trail = SourceScanner.Trail(root: root(below: SourceRoot.base(start)))
+      let trail = ScanTrail(root: root(below: SourceRoot.base(start)))
       try scanner.take(path, trail, start, status, mayBeLink: scanner.followsSymlinks, listed)
     case S_IFDIR:
       throw list.wrong(

@@ -45,7 +45,7 @@ public struct SourceScanner {
     let path = PathBuffer()
     source.path.bytes.withUnsafeBytes { path.append($0) }
     if let named = source.namedLength { return try scan(match: source, named, path, isAlone) }
-    let trail = Trail(root: SourceRoot.length(of: source.path, below: SourceRoot.base(source.relativeStart)))
+    let trail = ScanTrail(root: SourceRoot.length(of: source.path, below: SourceRoot.base(source.relativeStart)))
     var status = csys_file_status()
     guard csys_status_at(AT_FDCWD, path.cString, 1, &status) == 0 else {
       return try refuse(source, path, errno, isAlone)
@@ -55,7 +55,7 @@ public struct SourceScanner {
     case S_IFDIR:
       let descriptor = csys_open_directory(AT_FDCWD, path.cString, 1)
       guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
-      try walk(descriptor, path, trail, source.relativeStart, [DirectoryID(status)])
+      try walk(descriptor, path, trail, source.relativeStart, [FolderNumber(status)])
     default: try refuse(source, path, kind: status.mode, isAlone)
     }
   }
@@ -74,13 +74,13 @@ public struct SourceScanner {
     defer { close(opened) }
     var status = csys_file_status()
     guard csys_status_fd(opened, &status) == 0 else { return try refuse(source, path, errno, isAlone) }
-    let trail = Trail(root: named)
+    let trail = ScanTrail(root: named)
     switch status.mode & S_IFMT {
     case S_IFREG: try take(path, trail, source.relativeStart, status, mayBeLink: false)
     case S_IFDIR:
       let descriptor = csys_open_directory(opened, ".", 0)
       guard descriptor >= 0 else { return try refuse(source, path, errno, isAlone) }
-      try walk(descriptor, path, trail, source.relativeStart, [DirectoryID(status)])
+      try walk(descriptor, path, trail, source.relativeStart, [FolderNumber(status)])
     case S_IFLNK: try special(path, source.relativeStart, status.mode)
     default: try refuse(source, path, kind: status.mode, isAlone)
     }
@@ -104,24 +104,21 @@ public struct SourceScanner {
   /// Reports a regular file, unless a rule excludes it. What is behind a followed link is recorded with its real path,
   /// which leads through no link: the link may lead elsewhere when the file is opened.
   func take(
-    _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool,
+    _ path: PathBuffer, _ trail: ScanTrail, _ relativeStart: Int, _ status: csys_file_status, mayBeLink: Bool,
     _ listed: ListedFile? = nil
   ) throws(TransferError) {
     let relative = path.suffix(from: relativeStart)
     if let rule = rules.exclusion(ofFile: relative) {
       return try visit(.excluded(path: NameBytes(Array(path.bytes)), rule: rule))
     }
-    if mayBeLink, let real = Self.target(ofLink: path) {
+    if mayBeLink, let real = path.linkTarget {
       var target = csys_file_status()
       guard real.withCString({ csys_status_at(AT_FDCWD, $0, 0, &target) }) == 0, target.mode & S_IFMT == S_IFREG else {
         return try unreadable(path, relativeStart, Self.changedLink)
       }
       return try take(real, relative, target, listed)
     }
-    if let folder = trail.real {
-      let name = path.bytes.lastIndex(of: 0x2F).map { path.suffix(from: $0 + 1) } ?? path.bytes
-      return try take(folder.appending(NameBytes(Array(name))), relative, status, listed)
-    }
+    if let real = trail.real(path) { return try take(real, relative, status, listed) }
     try visit(
       .file(
         path: path.bytes, root: trail.root, relative: relative, SourceIdentity(status), mode: status.mode & 0o7777,
@@ -140,7 +137,7 @@ public struct SourceScanner {
 
   /// Lists one directory (the descriptor is closed), files and subdirectories in byte order.
   private func walk(
-    _ descriptor: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int, _ ancestors: [DirectoryID]
+    _ descriptor: Int32, _ path: PathBuffer, _ trail: ScanTrail, _ relativeStart: Int, _ ancestors: [FolderNumber]
   ) throws(TransferError) {
     defer { close(descriptor) }
     var listing = csys_listing()
@@ -161,8 +158,8 @@ public struct SourceScanner {
   }
 
   private func look(
-    at name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int,
-    _ ancestors: [DirectoryID]
+    at name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: ScanTrail, _ relativeStart: Int,
+    _ ancestors: [FolderNumber]
   ) throws(TransferError) {
     var status = csys_file_status()
     guard csys_status_at(directory, name, followsSymlinks ? 1 : 0, &status) == 0 else {
@@ -191,8 +188,8 @@ public struct SourceScanner {
   }
 
   private func enter(
-    _ name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: Trail, _ relativeStart: Int,
-    _ ancestors: [DirectoryID]
+    _ name: UnsafePointer<CChar>, in directory: Int32, _ path: PathBuffer, _ trail: ScanTrail, _ relativeStart: Int,
+    _ ancestors: [FolderNumber]
   ) throws(TransferError) {
     if let rule = rules.exclusion(ofDirectory: path.suffix(from: relativeStart)) {
       return try visit(.excluded(path: NameBytes(Array(path.bytes)), rule: rule))
@@ -204,75 +201,18 @@ public struct SourceScanner {
       return try unreadable(path, relativeStart, sourceFailure(errno))
     }
     var status = csys_file_status()
-    let id = csys_status_fd(descriptor, &status) == 0 ? DirectoryID(status) : nil
+    let id = csys_status_fd(descriptor, &status) == 0 ? FolderNumber(status) : nil
     guard let id, !ancestors.contains(id) else {
       close(descriptor)
       let loop = Failure(.sourceKind, "is a directory that contains itself (a loop); not entered again")
       return try unreadable(path, relativeStart, loop)
     }
-    guard let below = place(behind: path, trail, id) else {
+    guard let below = trail.entering(path, as: id, followsSymlinks: followsSymlinks) else {
       close(descriptor)
       return try unreadable(path, relativeStart, Self.changedLink)
     }
     try walk(descriptor, path, below, relativeStart, ancestors + [id])
   }
 
-  /// Where the files of a folder are that was entered as `id`; nil if it is a link that leads elsewhere by now.
-  private func place(behind path: PathBuffer, _ trail: Trail, _ id: DirectoryID) -> Trail? {
-    var below = trail
-    if followsSymlinks, let target = Self.target(ofLink: path) {
-      var status = csys_file_status()
-      guard target.withCString({ csys_status_at(AT_FDCWD, $0, 0, &status) }) == 0, DirectoryID(status) == id else {
-        return nil
-      }
-      below.real = target
-    } else if let real = trail.real, let slash = path.bytes.lastIndex(of: 0x2F) {
-      below.real = real.appending(NameBytes(Array(path.suffix(from: slash + 1))))
-    }
-    return below
-  }
-
-  /// The path, without links, to which a symbolic link leads; nil for anything else.
-  private static func target(ofLink path: PathBuffer) -> NameBytes? {
-    var status = csys_file_status()
-    guard csys_status_at(AT_FDCWD, path.cString, 0, &status) == 0, status.mode & S_IFMT == S_IFLNK,
-      let real = realpath(path.cString, nil)
-    else { return nil }
-    defer { free(real) }
-    return NameBytes(Array(UnsafeRawBufferPointer(start: real, count: strlen(real))))
-  }
-
   private static let changedLink = Failure(.sourceChanged, "it is a symbolic link that changed during the scan")
-
-  /// Where the files of a folder are.
-  struct Trail {
-    /// How much of their paths may lead through links.
-    var root: Int
-    /// The folder itself, if it was reached by a followed link.
-    var real: NameBytes?
-  }
-
-  private struct DirectoryID: Equatable {
-    let device: UInt64
-    let inode: UInt64
-    init(_ status: csys_file_status) {
-      device = status.device
-      inode = status.inode
-    }
-  }
-}
-
-/// The failure of a file whose source cannot be examined.
-func sourceFailure(_ code: Int32) -> Failure {
-  switch code {
-  case EACCES, EPERM: Failure(.sourceDenied, "permission denied", systemError: code)
-  case ENOENT, ENOTDIR: Failure(.sourceMissing, "no such file", systemError: code)
-  case ELOOP: Failure(.sourceKind, "too many symbolic links", systemError: code)
-  case EMFILE, ENFILE: Failure(.localFDLimit, "too many open files", systemError: code)
-  default: Failure(.sourceIO, "cannot be read: \(systemText(code))", systemError: code)
-  }
-}
-
-func noSource(_ source: NameBytes, _ code: Int32) -> TransferError {
-  TransferError(.noSource, "read source", source, cause: systemText(code), remedy: "check the path")
 }
