@@ -87,17 +87,17 @@ import Testing
   /// budget, whose end would stop every retry for 15 s. A server that refuses a single request is paid for.
   @Test func whatIsRefusedBesideOthersCostsNothing() {
     var gate = gate(4)
-    for job: UInt64 in 0..<40 {
-      gate.started(2 * job, nowMs: 0)
-      gate.started(2 * job + 1, nowMs: 0)
-      gate.ended(2 * job + 1, .throttled(retryAfterMs: nil), nowMs: 0)
+    for request: UInt64 in 0..<40 {
+      gate.started(2 * request, nowMs: 0)
+      gate.started(2 * request + 1, nowMs: 0)
+      gate.ended(2 * request + 1, .throttled(retryAfterMs: nil), nowMs: 0)
       #expect(gate.chargeRetry(isThrottled: true) == 0)
-      gate.ended(2 * job, .interrupted, nowMs: 0)
+      gate.ended(2 * request, .interrupted, nowMs: 0)
     }
-    for job: UInt64 in 0..<11 {
-      gate.started(job, nowMs: 0)
-      gate.ended(job, .throttled(retryAfterMs: nil), nowMs: 0)
-      #expect(gate.chargeRetry(isThrottled: true) == (job < 10 ? 0 : HostGate.dryBudgetMs))
+    for request: UInt64 in 0..<11 {
+      gate.started(request, nowMs: 0)
+      gate.ended(request, .throttled(retryAfterMs: nil), nowMs: 0)
+      #expect(gate.chargeRetry(isThrottled: true) == (request < 10 ? 0 : HostGate.dryBudgetMs))
     }
   }
 

@@ -41,7 +41,7 @@ import Testing
   /// 4 MB/s for 15 s are 60 MB, and nine tenths of that are 54 MB: of eight bodies with 16 MB left, three can end; if
   /// all continued, none could.
   @Test func someEndWhenTheOthersMakeRoom() {
-    let bodies = (1...8).map { DrainPlan.Body(job: $0, left: 16_000_000 + Int64($0), mayBeCut: true) }
+    let bodies = (1...8).map { DrainPlan.Body(request: $0, left: 16_000_000 + Int64($0), mayBeCut: true) }
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 15_000) == [4, 5, 6, 7, 8])
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 4_000, withinMs: 36_000) == [])
   }
@@ -50,8 +50,8 @@ import Testing
   /// room for others.
   @Test func whatIsOutAndWhatMayNotBeCutGoesOn() {
     let bodies = [
-      DrainPlan.Body(job: 1, left: 0, mayBeCut: true), DrainPlan.Body(job: 2, left: 89, mayBeCut: false),
-      DrainPlan.Body(job: 3, left: 2, mayBeCut: true), DrainPlan.Body(job: 4, left: 1, mayBeCut: true),
+      DrainPlan.Body(request: 1, left: 0, mayBeCut: true), DrainPlan.Body(request: 2, left: 89, mayBeCut: false),
+      DrainPlan.Body(request: 3, left: 2, mayBeCut: true), DrainPlan.Body(request: 4, left: 1, mayBeCut: true),
     ]
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 1, withinMs: 100) == [3])
     #expect(DrainPlan.hopeless(bodies, bytesPerMs: 1, withinMs: 0) == [4, 3])

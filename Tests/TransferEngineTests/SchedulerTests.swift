@@ -9,29 +9,29 @@ import TransferModel
 
   @Test func hostsTakeTurns() {
     var scheduler = Scheduler(workers: 4)
-    for job in 1...6 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }
-    scheduler.jobIsReady(10, host: "b", batch: one, isUrgent: false)
+    for request in 1...6 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false) }
+    scheduler.requestIsReady(10, host: "b", batch: one, isUrgent: false)
     #expect(takeAll(&scheduler) == [1, 10, 2, 3])
     #expect(scheduler.readyCount == 3)
   }
 
   @Test func urgentRequestsGoFirstWithinAHost() {
     var scheduler = Scheduler(workers: 1)
-    scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false)
-    scheduler.jobIsReady(2, host: "a", batch: one, isUrgent: true)
+    scheduler.requestIsReady(1, host: "a", batch: one, isUrgent: false)
+    scheduler.requestIsReady(2, host: "a", batch: one, isUrgent: true)
     #expect(scheduler.takeNext(nowMs: 0) == 2)
     #expect(scheduler.takeNext(nowMs: 0) == nil, "one worker")
-    scheduler.jobEnded(2, host: "a", batch: one, .success, nowMs: 0)
+    scheduler.requestEnded(2, host: "a", batch: one, .success, nowMs: 0)
     #expect(scheduler.takeNext(nowMs: 0) == 1)
   }
 
   @Test func aDeadHostDoesNotHoldUpTheOthers() {
     var scheduler = Scheduler(workers: 8)
-    for job in 1...5 { scheduler.jobIsReady(UInt64(job), host: "dead", batch: one, isUrgent: false) }
+    for request in 1...5 { scheduler.requestIsReady(UInt64(request), host: "dead", batch: one, isUrgent: false) }
     _ = takeAll(&scheduler)
-    for job in 1...5 { scheduler.jobEnded(UInt64(job), host: "dead", batch: one, .noConnection, nowMs: 0) }
-    scheduler.jobIsReady(6, host: "dead", batch: one, isUrgent: false)
-    scheduler.jobIsReady(7, host: "live", batch: one, isUrgent: false)
+    for request in 1...5 { scheduler.requestEnded(UInt64(request), host: "dead", batch: one, .noConnection, nowMs: 0) }
+    scheduler.requestIsReady(6, host: "dead", batch: one, isUrgent: false)
+    scheduler.requestIsReady(7, host: "live", batch: one, isUrgent: false)
     #expect(takeAll(&scheduler) == [7])
     #expect(scheduler.nextOpeningMs(nowMs: 0) == 1_000)
     #expect(scheduler.hopelessHosts(afterOpens: 1) == ["dead"])
@@ -42,20 +42,20 @@ import TransferModel
   @Test func aSilentHostLeavesTheOthersTheirConnections() {
     var scheduler = Scheduler(workers: 6) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     scheduler.expect(hosts: ["silent", "live", "other"])
-    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "silent", batch: one, isUrgent: false) }
+    for request in 1...20 { scheduler.requestIsReady(UInt64(request), host: "silent", batch: one, isUrgent: false) }
     #expect(
       takeAll(&scheduler) == [1, 2, 3, 4], "one is kept for each of the others, whose requests are not ready yet")
-    for job in 31...33 { scheduler.jobIsReady(UInt64(job), host: "live", batch: two, isUrgent: false) }
+    for request in 31...33 { scheduler.requestIsReady(UInt64(request), host: "live", batch: two, isUrgent: false) }
     #expect(takeAll(&scheduler) == [31, 32], "up to its share")
-    scheduler.jobEnded(31, host: "live", batch: two, .success, nowMs: 0)
-    scheduler.jobIsReady(41, host: "other", batch: two, isUrgent: false)
+    scheduler.requestEnded(31, host: "live", batch: two, .success, nowMs: 0)
+    scheduler.requestIsReady(41, host: "other", batch: two, isUrgent: false)
     #expect(takeAll(&scheduler) == [41], "a host below its share goes first")
   }
 
   @Test func aHostThatIsAloneHasAllConnections() {
     var scheduler = Scheduler(workers: 6) { Concurrency(first: $1, highest: $1, isExplicit: true) }
     scheduler.expect(hosts: ["a", "b"])
-    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }
+    for request in 1...20 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false) }
     #expect(takeAll(&scheduler) == [1, 2, 3, 4, 5])
     scheduler.expect(hosts: ["a"])
     #expect(takeAll(&scheduler) == [6])
@@ -65,15 +65,15 @@ import TransferModel
   /// At a rate of 1 MB/s, bodies for ten seconds run at a time; requests without a body are not delayed.
   @Test func noMoreBodiesRunThanCanEnd() {
     var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
-    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4) }
-    scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: false, bytes: 1)
+    for request in 1...4 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false, bytes: 4) }
+    scheduler.requestIsReady(5, host: "a", batch: one, isUrgent: false, bytes: 1)
     #expect(takeAll(&scheduler) == [1, 2], "and the short one does not overtake")
-    scheduler.jobIsReady(6, host: "a", batch: one, isUrgent: true)
+    scheduler.requestIsReady(6, host: "a", batch: one, isUrgent: true)
     #expect(takeAll(&scheduler) == [6])
-    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
+    scheduler.requestEnded(1, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
     #expect(takeAll(&scheduler) == [3])
-    for job in 2...3 as ClosedRange<UInt64> {
-      scheduler.jobEnded(job, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
+    for request in 2...3 as ClosedRange<UInt64> {
+      scheduler.requestEnded(request, host: "a", batch: one, .success, bytes: 4, length: 4, nowMs: 0)
     }
     #expect(takeAll(&scheduler) == [4, 5])
   }
@@ -82,20 +82,20 @@ import TransferModel
   /// add up to at most two million bytes.
   @Test func nothingBeginsThatCannotEndBeforeItsDeadline() {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: true) }
-    scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
-    scheduler.jobIsReady(7, host: "a", batch: one, isUrgent: false, bytes: 1)
+    scheduler.requestIsReady(1, host: "a", batch: one, isUrgent: false, bytes: 1_000_000)
+    scheduler.requestIsReady(7, host: "a", batch: one, isUrgent: false, bytes: 1)
     #expect(takeAll(&scheduler) == [1, 7])
-    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 1_000_000, length: 1_000_000, nowMs: 1_000)
+    scheduler.requestEnded(1, host: "a", batch: one, .success, bytes: 1_000_000, length: 1_000_000, nowMs: 1_000)
     scheduler.setEnds([one: 3_000], inFlight: [:], nowMs: 1_000)
-    for (job, bytes) in [(2, 2_000_001), (3, 1_500_000), (4, 600_000), (5, 0)] as [(UInt64, Int64)] {
-      scheduler.jobIsReady(job, host: "a", batch: one, isUrgent: bytes == 0, bytes: bytes)
+    for (request, bytes) in [(2, 2_000_001), (3, 1_500_000), (4, 600_000), (5, 0)] as [(UInt64, Int64)] {
+      scheduler.requestIsReady(request, host: "a", batch: one, isUrgent: bytes == 0, bytes: bytes)
     }
-    scheduler.jobIsReady(6, host: "a", batch: two, isUrgent: false, bytes: 5_000_000)
+    scheduler.requestIsReady(6, host: "a", batch: two, isUrgent: false, bytes: 5_000_000)
     #expect(take(&scheduler, nowMs: 1_000) == [5, 3, 6], "requests without a deadline are not checked")
-    for (job, batch, length) in [(7, one, 1), (3, one, 1_500_000), (6, two, 5_000_000), (5, one, 0)]
+    for (request, batch, length) in [(7, one, 1), (3, one, 1_500_000), (6, two, 5_000_000), (5, one, 0)]
       as [(UInt64, BatchID, Int64)]
     {
-      scheduler.jobEnded(job, host: "a", batch: batch, .success, bytes: length, length: length, nowMs: 1_000)
+      scheduler.requestEnded(request, host: "a", batch: batch, .success, bytes: length, length: length, nowMs: 1_000)
     }
     scheduler.setEnds([one: 1_001], inFlight: [:], nowMs: 1_000)
     #expect(
@@ -106,7 +106,7 @@ import TransferModel
 
   private func take(_ scheduler: inout Scheduler, nowMs: Int64) -> [UInt64] {
     var taken: [UInt64] = []
-    while let job = scheduler.takeNext(nowMs: nowMs) { taken.append(job) }
+    while let request = scheduler.takeNext(nowMs: nowMs) { taken.append(request) }
     return taken
   }
 
@@ -115,11 +115,13 @@ import TransferModel
   @Test(arguments: [false, true])
   func longBodiesBeginOneByOne(_ isExplicit: Bool) {
     var scheduler = Scheduler(workers: 9) { Concurrency(first: 8, highest: $1, isExplicit: isExplicit) }
-    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 16 << 20) }
+    for request in 1...4 {
+      scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false, bytes: 16 << 20)
+    }
     #expect(takeAll(&scheduler) == (isExplicit ? [1, 2, 3, 4] : [1]))
-    scheduler.jobIsReady(5, host: "a", batch: one, isUrgent: true)
+    scheduler.requestIsReady(5, host: "a", batch: one, isUrgent: true)
     #expect(takeAll(&scheduler) == [5])
-    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 16 << 20, length: 16 << 20, nowMs: 100)
+    scheduler.requestEnded(1, host: "a", batch: one, .success, bytes: 16 << 20, length: 16 << 20, nowMs: 100)
     #expect(takeAll(&scheduler) == (isExplicit ? [] : [2, 3]), "it moved, so twice as much is tried")
   }
 
@@ -127,25 +129,31 @@ import TransferModel
   @Test func aHostThatWaitsForItsBodiesKeepsNoConnections() {
     var scheduler = Scheduler(workers: 8) { Concurrency(first: 8, highest: $1, isExplicit: false) }
     scheduler.expect(hosts: ["a", "b"])
-    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 16 << 20) }
+    for request in 1...4 {
+      scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false, bytes: 16 << 20)
+    }
     #expect(takeAll(&scheduler) == [1])
-    for job in 11...20 { scheduler.jobIsReady(UInt64(job), host: "b", batch: two, isUrgent: false, bytes: 1) }
+    for request in 11...20 {
+      scheduler.requestIsReady(UInt64(request), host: "b", batch: two, isUrgent: false, bytes: 1)
+    }
     #expect(takeAll(&scheduler).count == 7)
   }
 
   @Test func oneBodyOfAnyLengthAlwaysRuns() {
     var scheduler = Scheduler(workers: 9, bytesAtOnce: 10) { Concurrency(first: $1, highest: $1, isExplicit: true) }
-    for job in 1...2 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false, bytes: 4_000) }
+    for request in 1...2 {
+      scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false, bytes: 4_000)
+    }
     #expect(takeAll(&scheduler) == [1])
-    scheduler.jobEnded(1, host: "a", batch: one, .success, bytes: 4_000, length: 4_000, nowMs: 0)
+    scheduler.requestEnded(1, host: "a", batch: one, .success, bytes: 4_000, length: 4_000, nowMs: 0)
     #expect(takeAll(&scheduler) == [2])
   }
 
   /// Connections that one host does not need are used by the others.
   @Test func connectionsThatNobodyElseWantsAreUsed() {
     var scheduler = Scheduler(workers: 8) { Concurrency(first: $1, highest: $1, isExplicit: true) }
-    for job in 1...20 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: false) }
-    scheduler.jobIsReady(31, host: "b", batch: two, isUrgent: false)
+    for request in 1...20 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: false) }
+    scheduler.requestIsReady(31, host: "b", batch: two, isUrgent: false)
     #expect(takeAll(&scheduler).count == 8)
     #expect(scheduler.gate(host: "b")?.sending == 1)
     #expect(scheduler.gate(host: "a")?.sending == 7)
@@ -153,7 +161,7 @@ import TransferModel
 
   @Test func takingAFilesRequestsLeavesTheOthersInOrder() {
     var scheduler = Scheduler(workers: 9)
-    for job in 1...6 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: job == 3) }
+    for request in 1...6 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: request == 3) }
     #expect(scheduler.takeReady { $0 % 3 == 0 } == [3, 6])
     #expect(takeAll(&scheduler) == [1, 2, 4, 5])
     #expect(scheduler.readyCount == 0)
@@ -162,13 +170,13 @@ import TransferModel
   @Test func aBatchWithItsShareIsPassedOverUntilOneOfItsRequestsEnds() {
     var scheduler = Scheduler(workers: 9)
     scheduler.setLimit(2, of: one, sending: 0)
-    for job in 1...4 { scheduler.jobIsReady(UInt64(job), host: "a", batch: one, isUrgent: job == 4) }
-    for job in 5...7 { scheduler.jobIsReady(UInt64(job), host: "a", batch: two, isUrgent: false) }
+    for request in 1...4 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: request == 4) }
+    for request in 5...7 { scheduler.requestIsReady(UInt64(request), host: "a", batch: two, isUrgent: false) }
     #expect(takeAll(&scheduler) == [4, 1, 5, 6, 7])
     #expect(scheduler.readyCount == 2)
-    scheduler.jobEnded(5, host: "a", batch: two, .success, nowMs: 0)
+    scheduler.requestEnded(5, host: "a", batch: two, .success, nowMs: 0)
     #expect(takeAll(&scheduler) == [])
-    scheduler.jobEnded(4, host: "a", batch: one, .success, nowMs: 0)
+    scheduler.requestEnded(4, host: "a", batch: one, .success, nowMs: 0)
     #expect(takeAll(&scheduler) == [2])
     scheduler.setLimit(nil, of: one, sending: 2)
     #expect(takeAll(&scheduler) == [3])
@@ -176,10 +184,12 @@ import TransferModel
 
   @Test func aShareCountsWhatRunsAlreadyAndAllHostsTogether() {
     var scheduler = Scheduler(workers: 9)
-    scheduler.jobIsReady(1, host: "a", batch: one, isUrgent: false)
+    scheduler.requestIsReady(1, host: "a", batch: one, isUrgent: false)
     #expect(takeAll(&scheduler) == [1])
     scheduler.setLimit(2, of: one, sending: 1)
-    for job in 2...4 { scheduler.jobIsReady(UInt64(job), host: job == 2 ? "a" : "b", batch: one, isUrgent: false) }
+    for request in 2...4 {
+      scheduler.requestIsReady(UInt64(request), host: request == 2 ? "a" : "b", batch: one, isUrgent: false)
+    }
     #expect(takeAll(&scheduler) == [2])
     #expect(scheduler.takeReady { $0 == 4 } == [4])
     #expect(scheduler.takeAllReady() == [3])
@@ -205,7 +215,7 @@ import TransferModel
 
   private func takeAll(_ scheduler: inout Scheduler) -> [Scheduler.RequestID] {
     var all: [Scheduler.RequestID] = []
-    while let job = scheduler.takeNext(nowMs: 0) { all.append(job) }
+    while let request = scheduler.takeNext(nowMs: 0) { all.append(request) }
     return all
   }
 }

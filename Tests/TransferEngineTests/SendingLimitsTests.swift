@@ -6,7 +6,9 @@ import TransferModel
 @Suite struct SendingLimitsTests {
   private let batch = BatchID(rawValue: 1)
 
-  private func waiting(_ bytes: Int64) -> HostQueue.Waiting { HostQueue.Waiting(job: 1, batch: batch, bytes: bytes) }
+  private func waiting(_ bytes: Int64) -> HostQueue.Waiting {
+    HostQueue.Waiting(request: 1, batch: batch, bytes: bytes)
+  }
 
   @Test func aBodyTakesItsBytesFromTheLimitAndReturnsWhatDidNotMove() {
     var limits = SendingLimits(bytesAtOnce: nil)

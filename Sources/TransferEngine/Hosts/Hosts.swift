@@ -45,7 +45,7 @@ final class Hosts {
 
   /// A request is prepared and waits for a connection.
   func isReady(_ pending: PendingRequest) {
-    scheduler.jobIsReady(
+    scheduler.requestIsReady(
       pending.id, host: pending.host, batch: pending.batch, isUrgent: pending.range == nil,
       bytes: pending.range?.length ?? 0)
   }
@@ -69,7 +69,7 @@ final class Hosts {
   func ended(_ pending: PendingRequest, _ outcome: HostGate.Outcome, bytes: Int64, tookMs: Int64) {
     let host = pending.host
     let wasOpen = scheduler.gate(host: host)?.isOpen ?? false
-    scheduler.jobEnded(
+    scheduler.requestEnded(
       pending.id, host: host, batch: pending.batch, outcome, bytes: bytes, length: pending.range?.length ?? 0,
       taken: pending.prepared?.region?.allowed ?? 0, nowMs: engine.bootMs)
     guard let gate = scheduler.gate(host: host) else { return }

@@ -13,7 +13,7 @@ struct ProgressTracker: Sendable {
     var size: Int64
     var bytesAcked: Int64
     /// Running requests with a body, and the lengths of their bodies.
-    var sending: [(job: RequestID, length: Int64)] = []
+    var sending: [(request: RequestID, length: Int64)] = []
     /// Since when the finishing request has been running, in boot milliseconds; nil for none.
     var finishingSinceMs: Int64?
     /// When the first of its backoffs ends, in wall milliseconds.
@@ -74,10 +74,10 @@ struct ProgressTracker: Sendable {
     for view in views {
       inside.insert(view.id)
       var bytes: Int64 = 0
-      for (job, length) in view.sending {
+      for (request, length) in view.sending {
         // A request that has just ended has no counter any more, but its answer was not processed yet.
-        let count = min(counters[job] ?? inFlight[job] ?? 0, length)
-        nowInFlight[job] = count
+        let count = min(counters[request] ?? inFlight[request] ?? 0, length)
+        nowInFlight[request] = count
         bytes += count
       }
       look.bytesInFlight += bytes

@@ -65,9 +65,9 @@ final class Shutdown {
     let nowMs = engine.bootMs
     let out = requests.bytesInFlight()
     let sending = requests.all.values.filter { $0.phase == .sending && $0.range != nil }
-    for (host, jobs) in Dictionary(grouping: sending, by: \.host) {
-      let bodies = jobs.map { body($0, sent: out[$0.id] ?? 0) }
-      let inFlight = jobs.reduce(0) { $0 + (out[$1.id] ?? 0) }
+    for (host, running) in Dictionary(grouping: sending, by: \.host) {
+      let bodies = running.map { body($0, sent: out[$0.id] ?? 0) }
+      let inFlight = running.reduce(0) { $0 + (out[$1.id] ?? 0) }
       guard let pace = hosts.scheduler.gate(host: host)?.line.bytesPerMs(inFlight: inFlight, nowMs: nowMs) else {
         continue
       }
@@ -78,7 +78,7 @@ final class Shutdown {
 
   private func body(_ pending: PendingRequest, sent: Int64) -> DrainPlan.Body {
     DrainPlan.Body(
-      job: pending.id, left: max(0, (pending.range?.length ?? 0) - sent),
+      request: pending.id, left: max(0, (pending.range?.length ?? 0) - sent),
       mayBeCut: files[pending.file]?.machine.abilities.repeatable ?? false)
   }
 

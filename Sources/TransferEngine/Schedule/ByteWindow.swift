@@ -32,7 +32,7 @@ struct ByteWindow: Sendable, Hashable {
 
   /// A running body; ordered by start.
   private struct Body: Hashable {
-    var job: Scheduler.RequestID
+    var request: Scheduler.RequestID
     var length: Int64
     var beganMs: Int64
   }
@@ -54,16 +54,16 @@ struct ByteWindow: Sendable, Hashable {
     return fits
   }
 
-  mutating func started(_ job: Scheduler.RequestID, _ length: Int64, nowMs: Int64) {
+  mutating func started(_ request: Scheduler.RequestID, _ length: Int64, nowMs: Int64) {
     guard length > 0 else { return }
     sending += length
-    running.append(Body(job: job, length: length, beganMs: nowMs))
+    running.append(Body(request: request, length: length, beganMs: nowMs))
     if round.beganMs == nil { round.beganMs = nowMs }
   }
 
   /// The body of a request, of `length` bytes, has ended with any result; `stored` bytes of it are stored.
-  mutating func ended(_ job: Scheduler.RequestID, _ length: Int64, stored: Int64, nowMs: Int64) {
-    if let index = running.firstIndex(where: { $0.job == job }) {
+  mutating func ended(_ request: Scheduler.RequestID, _ length: Int64, stored: Int64, nowMs: Int64) {
+    if let index = running.firstIndex(where: { $0.request == request }) {
       running.remove(at: index)
       sending -= length
     }

@@ -94,9 +94,9 @@ struct HostGate: Sendable, Hashable {
 
   mutating func measureAnew(inFlight: Int64, nowMs: Int64) { line.measureAnew(inFlight: inFlight, nowMs: nowMs) }
 
-  mutating func started(_ job: Scheduler.RequestID, length: Int64 = 0, nowMs: Int64) {
+  mutating func started(_ request: Scheduler.RequestID, length: Int64 = 0, nowMs: Int64) {
     sending += 1
-    window?.started(job, length, nowMs: nowMs)
+    window?.started(request, length, nowMs: nowMs)
     line.started(length, nowMs: nowMs)
     concurrency.started(sending: sending, nowMs: nowMs)
     if isOpen { isProbing = true }
@@ -104,13 +104,13 @@ struct HostGate: Sendable, Hashable {
 
   /// `bytes` of a body of `length` were sent; if it is a success, they are stored.
   mutating func ended(
-    _ job: Scheduler.RequestID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
+    _ request: Scheduler.RequestID, _ outcome: Outcome, bytes: Int64 = 0, length: Int64 = 0, nowMs: Int64
   ) {
     let before = sending
     if case .throttled = outcome { wasThrottledBesideOthers = before > 1 }
     sending -= 1
     line.ended(length, sent: bytes, nowMs: nowMs)
-    window?.ended(job, length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
+    window?.ended(request, length, stored: outcome == .success ? bytes : 0, nowMs: nowMs)
     switch outcome {
     case .success:
       answered()

@@ -3,7 +3,7 @@ import TransferModel
 /// The waiting requests of one host, with the gate for those that run. A value of the ``Scheduler``.
 struct HostQueue: Sendable {
   struct Waiting: Sendable {
-    let job: Scheduler.RequestID
+    let request: Scheduler.RequestID
     let batch: BatchID
     let bytes: Int64
   }
@@ -34,7 +34,7 @@ struct HostQueue: Sendable {
 
   /// Removes and returns the requests for which `belongs` is true.
   mutating func removeAll(where belongs: (Scheduler.RequestID) -> Bool) -> [Scheduler.RequestID] {
-    (urgent.removeAll { belongs($0.job) } + ready.removeAll { belongs($0.job) }).map(\.job)
+    (urgent.removeAll { belongs($0.request) } + ready.removeAll { belongs($0.request) }).map(\.request)
   }
 
   /// Removes and returns the next request: an urgent one first, whatever the gate and the limit of bytes say; else the

@@ -46,7 +46,7 @@ struct LineRate: Sendable, Hashable {
 /// time, some can if the others are interrupted.
 enum DrainPlan {
   struct Body: Sendable, Hashable {
-    var job: Scheduler.RequestID
+    var request: Scheduler.RequestID
     /// Bytes that are not sent yet.
     var left: Int64
     /// Interrupting it is harmless, except that sent bytes are wasted.
@@ -61,9 +61,9 @@ enum DrainPlan {
     var ahead = bodies.filter { !$0.mayBeCut }.reduce(0) { $0 + $1.left }
     var found: [Scheduler.RequestID] = []
     let most = bytesPerMs * Double(withinMs) * share
-    for body in bodies.filter(\.mayBeCut).sorted(by: { ($0.left, $0.job) < ($1.left, $1.job) }) {
+    for body in bodies.filter(\.mayBeCut).sorted(by: { ($0.left, $0.request) < ($1.left, $1.request) }) {
       if body.left > 0, Double(ahead + body.left) > most {
-        found.append(body.job)
+        found.append(body.request)
       } else {
         ahead += body.left
       }

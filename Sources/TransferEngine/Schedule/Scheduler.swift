@@ -38,10 +38,10 @@ struct Scheduler: Sendable {
   }
 
   /// A request is prepared and waits for a connection.
-  mutating func jobIsReady(_ job: RequestID, host: String, batch: BatchID, isUrgent: Bool, bytes: Int64 = 0) {
+  mutating func requestIsReady(_ request: RequestID, host: String, batch: BatchID, isUrgent: Bool, bytes: Int64 = 0) {
     addHost(host)
     readyCount += 1
-    hosts[host]!.append(HostQueue.Waiting(job: job, batch: batch, bytes: bytes), isUrgent: isUrgent)
+    hosts[host]!.append(HostQueue.Waiting(request: request, batch: batch, bytes: bytes), isUrgent: isUrgent)
   }
 
   /// Removes and returns the next request that may be sent now; call until nil.
@@ -56,22 +56,22 @@ struct Scheduler: Sendable {
       else { continue }
       limits.began(next)
       nextTurn = (index + 1) % turn.count
-      hosts[name]!.gate.started(next.job, length: next.bytes, nowMs: nowMs)
+      hosts[name]!.gate.started(next.request, length: next.bytes, nowMs: nowMs)
       sendingCount += 1
       readyCount -= 1
-      return next.job
+      return next.request
     }
     return nil
   }
 
   /// A sent request has ended; its connection is free.
-  mutating func jobEnded(
-    _ job: RequestID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0, length: Int64 = 0,
-    taken: Int64 = 0, nowMs: Int64
+  mutating func requestEnded(
+    _ request: RequestID, host: String, batch: BatchID, _ outcome: HostGate.Outcome, bytes: Int64 = 0,
+    length: Int64 = 0, taken: Int64 = 0, nowMs: Int64
   ) {
     sendingCount -= 1
     limits.ended(batch, bytes: bytes, length: length, taken: taken)
-    hosts[host]?.gate.ended(job, outcome, bytes: bytes, length: length, nowMs: nowMs)
+    hosts[host]?.gate.ended(request, outcome, bytes: bytes, length: length, nowMs: nowMs)
   }
 
   /// Removes and returns all waiting requests: nothing more will be sent.
