@@ -49,29 +49,10 @@ import TransferModel
     }
   }
 
-  /// Attempts, retries and errors of the summary, of batches, of periods and of hosts; of everything, of the batch, and
-  /// of a window, which are added up in different ways.
-  private func figures() throws -> Set<[Int64]> {
-    var windowed = RowFilter()
-    windowed.untilMs = .max
-    return try f.ledger.read { reader in
-      var found: Set<[Int64]> = []
-      for filter in [RowFilter(), .batch(BatchID(rawValue: 1)), windowed] {
-        let flows =
-          try reader.periods(.day, filter).map(\.flow) + reader.batchHistories(filter).map(\.flow)
-          + reader.hosts(filter).map(\.flow)
-        for flow in flows { found.insert([flow.attempts, Int64(flow.retries), Int64(flow.errors)]) }
-        let totals = try reader.attemptTotals(filter)
-        found.insert([totals.attempts, Int64(try reader.totals(filter).retries), totals.byOutcome["retry"] ?? 0])
-      }
-      let rows = try reader.batches(RowFilter(), after: 0, limit: 9, withAttempts: true)
-      return found.union(rows.map { [1, Int64($0.totals.retries), 0] })
-    }
-  }
-
   @Test func itCountsInNoFigureOfAttempts() throws {
     try send()
-    #expect(try figures() == [[1, 0, 0]])
+    let figures = try AttemptFigures(f.ledger)
+    #expect(figures.counts == [[1, 0, 0]] && figures.batchRetries == [0])
     let row = try #require(try f.ledger.read { try $0.attemptSumRows(of: 0) }.first)
     #expect(row.counts == [1, 0, 0, 0, 0, 0])
   }
@@ -82,7 +63,8 @@ import TransferModel
     _ = try f.ledger.prune(before: f.clock.wallMs)
     #expect(try f.texts("SELECT attempts FROM pruned_file") == ["1"])
     #expect(try f.texts("SELECT sum(attempts), sum(ok), sum(after_end) FROM v_pruned") == ["3 1 2"])
-    #expect(try figures() == [[1, 0, 0]])
+    let figures = try AttemptFigures(f.ledger)
+    #expect(figures.counts == [[1, 0, 0]] && figures.batchRetries == [0])
     #expect(try tries() == [1])
     #expect(try found(1...1) == 1 && found(2...10) == 0)
     #expect(try f.findings() == [])
