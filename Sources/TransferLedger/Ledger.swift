@@ -31,7 +31,7 @@ public final class Ledger: Sendable {
   private let writer: Writer?
   let clock: any TransferClock
   /// Held from ``startRun(_:turn:beginning:)`` until ``releaseEngine()`` or ``close()``.
-  private let engineLock = Lock<SidecarLock?>(nil)
+  private let engineLock: EngineLock
 
   private init(
     path: String, reader: SnapshotReader, writer: Writer?, clock: any TransferClock,
@@ -43,6 +43,7 @@ public final class Ledger: Sendable {
     self.isMerged = isMerged
     self.reader = reader
     self.writer = writer
+    engineLock = EngineLock(ofLedger: path)
   }
 
   deinit { close() }
@@ -153,14 +154,14 @@ public final class Ledger: Sendable {
   public func close() {
     writer?.close()
     reader.close()
-    engineLock.withLock { $0 = nil }
+    engineLock.release()
   }
 
   /// Ends being the engine, without closing: commits the queued jobs, and releases the engine's lock with the
   /// files that belong to an engine. Blocking; call it after the run has ended.
   public func releaseEngine() {
     writer?.endEngine()
-    engineLock.withLock { $0 = nil }
+    engineLock.release()
   }
 
   /// Becomes the only engine of this ledger: takes the lock on `<path>.lock` and holds it until ``releaseEngine()`` or
@@ -171,9 +172,8 @@ public final class Ledger: Sendable {
   public func startRun(
     _ run: NewRun, turn: EngineTurn? = nil, beginning: @escaping @Sendable () -> Void = {}
   ) throws(TransferError) -> RunID {
-    try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
-      if held == nil { held = try lockForEngine(run, turn) }
-    }
+    try requireWriting()
+    try engineLock.take(for: run, turn)
     writer?.waitLong()
     let id = try write { tx in
       beginning()
@@ -211,34 +211,12 @@ public final class Ledger: Sendable {
   /// running, or a crashed one left nothing. Blocking. Durable on return.
   package func recoverIfIdle(_ run: NewRun) throws(TransferError) -> Recovery? {
     guard try read({ try $0.hasWorkInHand() }) else { return nil }
-    return try engineLock.withLock { (held: inout SidecarLock?) throws(TransferError) in
-      guard held == nil else { return nil }
-      let lock = try SidecarLock(path: path + ".lock")
-      guard try lock.tryLockExclusive() else { return nil }
-      try lock.write("pid \(run.pid) on \(run.host)")
+    return try engineLock.whileIdle(for: run) { () throws(TransferError) -> Recovery? in
       let id = try write { try $0.beginRun(run) }
       let recovery = try recover(id)
       _ = try write { try $0.endRun(id, how: "recovered") }
       return recovery
     }
-  }
-
-  private func lockForEngine(_ run: NewRun, _ turn: EngineTurn?) throws(TransferError) -> SidecarLock {
-    try requireWriting()
-    if let lock = turn?.take() {
-      try lock.write("pid \(run.pid) on \(run.host)")
-      return lock
-    }
-    let lock = try SidecarLock(path: path + ".lock")
-    guard try lock.tryLockExclusive() else {
-      let holder = lock.read()
-      throw TransferError(
-        .locked, "start engine on", NameBytes(path),
-        cause: "another engine is running" + (holder.isEmpty ? "" : ": \(holder)"),
-        remedy: "transfers wait, or transfers status")
-    }
-    try lock.write("pid \(run.pid) on \(run.host)")
-    return lock
   }
 
   /// Refuses a change, even if there turned out to be nothing to change.
