@@ -186,7 +186,7 @@ import TransferModel
       (LedgerReader.requestedActions, ["SEARCH file USING COVERING INDEX file_requested_action (requested_action>?)"]),
       (LedgerReader.limits, ["SCAN batch USING INDEX batch_limits"]),
       (LedgerReader.dueAbort, ["SEARCH session USING INDEX session_abort (abort_after>? AND abort_after<?)"]),
-      (LedgerTransaction.lostAnswers, ["SEARCH attempt USING INDEX attempt_file (file_id=?)"]),
+      (ClaimHistory.lostAnswers, ["SEARCH attempt USING INDEX attempt_file (file_id=?)"]),
     ] as [(StaticString, [String])])
   func hotStatementsUseTheirIndex(sql: StaticString, plan: [String]) throws {
     let f = try LedgerFixture()
