@@ -16,18 +16,14 @@ final class TargetFile: ReadableFile {
   /// Space is used only for data that is not zero; the file gets its full length as soon as that is known.
   let isSparse: Bool
   private let space: TargetSpace
-  /// The names of a partial file; nil for a file with its final name, which is not ours to remove.
-  private let names: TargetNames?
-  private let syncs: FileSyncs
-  /// Locked during each sync, so that no sync succeeds after one that reported a lost write.
-  private let loss = Lock<Failure?>(nil)
+  private let syncs: TargetSyncs
   /// The ends of the ranges that arrived since it was opened, by their starts; not all of them are durable.
   private let arrivals = Lock<[Int64: Int64]>([:])
 
   private init(
     _ descriptor: Int32, _ names: TargetNames?, isSparse: Bool = false, _ syncs: FileSyncs
   ) throws(Failure) {
-    (self.isSparse, self.names, self.syncs) = (isSparse, names, syncs)
+    self.isSparse = isSparse
     var status = csys_file_status()
     guard csys_status_fd(descriptor, &status) == 0 else {
       let code = errno
@@ -37,6 +33,7 @@ final class TargetFile: ReadableFile {
     self.descriptor = descriptor
     identity = SourceIdentity(status)
     space = TargetSpace(of: descriptor, isSparse: isSparse)
+    self.syncs = TargetSyncs(descriptor, identity, names, syncs)
   }
 
   deinit { close(descriptor) }
@@ -194,39 +191,14 @@ final class TargetFile: ReadableFile {
   }
 
   /// Starts writing the data to the disk. A failure counts as a failure of ``sync()``, which might not report it again.
-  func beginSync() throws(Failure) {
-    guard csys_begin_writing(descriptor) != 0 else { return }
-    let code = errno
-    throw loss.withLock { lost(&$0, code) }
-  }
+  func beginSync() throws(Failure) { try syncs.begin() }
 
   /// Syncs the written data; durable on return. If it throws, the partial file is unusable: its name is removed, so
   /// that no engine continues with it, and each later sync of it throws too.
-  func sync() throws(Failure) { try sync(syncs.data) }
+  func sync() throws(Failure) { try syncs.data() }
 
   /// The same including its permissions and times.
-  func syncAll() throws(Failure) { try sync(syncs.all) }
-
-  private func sync(_ call: FileSyncs.Call) throws(Failure) {
-    try loss.withLock { loss throws(Failure) in
-      if let loss { throw loss }
-      while call(descriptor) != 0 {
-        guard errno == EINTR else { throw lost(&loss, errno) }
-      }
-    }
-  }
-
-  private func lost(_ loss: inout Failure?, _ code: Int32) -> Failure {
-    if let loss { return loss }
-    var failure = Self.failure("sync the file", code)
-    failure.message += "; none of the data written to it is trusted"
-    failure.isLostWrite = true
-    loss = failure
-    if let names, let folder = try? TargetFolder(of: names), folder.holds(names.partial, identity) {
-      _ = folder.remove(names.partial)
-    }
-    return failure
-  }
+  func syncAll() throws(Failure) { try syncs.all() }
 
   /// From now on reads come from the disk, as far as the kernel allows that: synced data is dropped from the cache,
   /// which would still show a lost write.
