@@ -8,7 +8,7 @@ import TransferProtocols
 /// Its state consists of values: its ``FilePhase`` (working, held by a commit, ending, released), its ``FileRequests``
 /// (parallel chunks or one control step, and the chunks in backoff), what it knows of the server (`TransferFacts`), its
 /// ``FileFailures``, and the ``SessionFate``. What an event means for them is decided by ``FileAdvance`` (the next
-/// step), ``AnsweredAttempt``, ``FailedAttempt`` and ``LocalWorkEnd``.
+/// step), ``AnsweredAttempt``, ``FailedAttempt``, ``InterruptedAttempt`` and ``LocalWorkEnd``.
 struct FileMachine: Sendable {
   let claimed: ClaimedFile
   let location: String
@@ -44,14 +44,11 @@ struct FileMachine: Sendable {
   init(
     claimed: ClaimedFile, layout: ChunkLayout, location: String, abilities: ProtocolAbilities, isOfScan: Bool = false
   ) {
-    self.claimed = claimed
-    self.location = location
-    self.abilities = abilities
+    (self.claimed, self.location, self.abilities, self.isOfScan) = (claimed, location, abilities, isOfScan)
     facts = TransferFacts(of: claimed, layout)
     sessionID = claimed.session?.id
     requests = FileRequests(ChunkBackoffs(claimed.waitingUntil))
     failureCounts = FileFailures(claimed.failures)
-    self.isOfScan = isOfScan
   }
 
   /// Requests with an open attempt, and those requested from the ledger.
@@ -158,14 +155,9 @@ struct FileMachine: Sendable {
     return [opened, .askAbout(request.attempt)]
   }
 
-  /// We stopped the request ourselves, or never sent it. This is not a failure of the file.
+  /// We stopped the request ourselves, or never sent it; see ``InterruptedAttempt``.
   mutating func interrupted(_ request: BegunRequest, mayHaveArrived: Bool) -> [FileChange] {
-    close(request)
-    let failure = Failure(.engineInterrupted, "stopped while waiting for its answer; it may have taken effect")
-    let isInDoubt = mayHaveArrived && abilities.unrepeatable.contains(request.step.operation)
-    if isInDoubt { endInDoubt(failure) }
-    guard let chunk = request.chunk else { return [] }
-    return [isInDoubt ? .chunkUnknown(chunk, request.attempt) : .releaseChunk(chunk, request.attempt)]
+    InterruptedAttempt(request: request, mayHaveArrived: mayHaveArrived).end(&self)
   }
 
   // MARK: - Transitions
@@ -222,7 +214,7 @@ struct FileMachine: Sendable {
   mutating func endInDoubt(_ failure: Failure) { phase = phase.ending(.unknown(failure)) }
 
   /// An attempt ended.
-  private mutating func close(_ request: BegunRequest) { requests.end(request.target) }
+  mutating func close(_ request: BegunRequest) { requests.end(request.target) }
 
   /// An attempt ended, and this is what its answer means.
   mutating func close(_ request: BegunRequest, learning meaning: Interpretation) -> FactsUpdate {
@@ -253,7 +245,5 @@ struct FileMachine: Sendable {
     return release.changes
   }
 
-  func receipt(_ proof: FileProof) -> FileReceipt {
-    FileReceipt(proof, location: location)
-  }
+  func receipt(_ proof: FileProof) -> FileReceipt { FileReceipt(proof, location: location) }
 }

@@ -108,8 +108,7 @@ final class EngineLoop: @unchecked Sendable {
       engine,
       RunEnd.Parts(
         stop: stop, claims: claims, commits: commits, batches: batches, room: room, files: files, intake: intake,
-        requests: requests, aborts: aborts, closed: closed, upkeep: upkeep, limits: limits,
-        patience: patience))
+        requests: requests, aborts: aborts, closed: closed, upkeep: upkeep, limits: limits, patience: patience))
     heartbeat = Heartbeat(engine, mailbox, stop: stop, hosts: hosts)
     reporter = ProgressReporter(
       engine, mailbox, rate: rate, tally: tally, hosts: hosts, batches: batches, commits: commits, files: files,
