@@ -10,14 +10,10 @@ import TransferModel
     var taken: [String] = []
     var compared: [Bool] = []
     var roots: Set<Int> = []
-    func take(
-      path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-      properties: ObjectProperties?,
-      isCompared: Bool
-    ) throws(TransferError) {
-      taken.append("\(String(decoding: path, as: UTF8.self))=\(String(decoding: key, as: UTF8.self))")
-      compared.append(isCompared)
-      roots.insert(root)
+    func take(_ found: FoundFile) throws(TransferError) {
+      taken.append("\(String(decoding: found.path, as: UTF8.self))=\(String(decoding: found.key, as: UTF8.self))")
+      compared.append(found.isCompared)
+      roots.insert(found.root)
     }
     func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
       taken.append("!\(path)")
@@ -32,9 +28,9 @@ import TransferModel
       try path.withUnsafeBufferPointer { path throws(TransferError) in
         try key.withUnsafeBufferPointer { key throws(TransferError) in
           try spool.take(
-            path: UnsafeRawBufferPointer(path), root: path.count / 2, key: UnsafeRawBufferPointer(key), identity,
-            mode: 0, properties: nil,
-            isCompared: file.path == "/3")
+            FoundFile(
+              path: UnsafeRawBufferPointer(path), root: path.count / 2, key: UnsafeRawBufferPointer(key),
+              identity: identity, mode: 0, isCompared: file.path == "/3"))
         }
       }
     }

@@ -8,16 +8,23 @@ import TransferModel
   import Darwin
 #endif
 
+/// A file that was found for a destination. Its names are valid only during the call that receives it.
+struct FoundFile {
+  var path: BorrowedName
+  /// How much of the path may lead through symbolic links (``SourceRoot``).
+  var root: Int
+  var key: BorrowedName
+  var identity: SourceIdentity
+  var mode: UInt32
+  /// The properties that rules set for its object; nil for none.
+  var properties: ObjectProperties?
+  /// See ``NewFile/isCompared``.
+  var isCompared: Bool
+}
+
 /// Receives the files of a scan individually.
 protocol FileSink: AnyObject {
-  /// - Parameter root: how much of the path may lead through symbolic links (``SourceRoot``).
-  /// - Parameter properties: the properties that rules set for its object; nil for none.
-  /// - Parameter isCompared: see ``NewFile/isCompared``.
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError)
+  func take(_ found: FoundFile) throws(TransferError)
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError)
 }
 
@@ -56,14 +63,10 @@ final class PageWriter: RecordingSink {
     self.notice = notice
   }
 
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError) {
+  func take(_ found: FoundFile) throws(TransferError) {
     page.append(
-      path: path, key: key, identity, mode: mode, properties: properties, isCompared: isCompared,
-      root: root)
+      path: found.path, key: found.key, found.identity, mode: found.mode, properties: found.properties,
+      isCompared: found.isCompared, root: found.root)
     if page.count >= Self.pageSize || page.byteCount >= Self.pageBytes { try submit() }
   }
 

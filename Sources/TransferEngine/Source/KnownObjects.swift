@@ -152,15 +152,10 @@ final class KnownSink<Inner: FileSink>: FileSink {
     (self.inner, self.filter, self.notice) = (inner, filter, notice)
   }
 
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError) {
-    guard let filter, case let name = NameBytes(Array(path)), try filter.isThere(name, root: root, key, identity) else {
-      return try inner.take(
-        path: path, root: root, key: key, identity, mode: mode, properties: properties, isCompared: isCompared)
-    }
+  func take(_ found: FoundFile) throws(TransferError) {
+    guard let filter, case let name = NameBytes(Array(found.path)),
+      try filter.isThere(name, root: found.root, found.key, found.identity)
+    else { return try inner.take(found) }
     counts.known += 1
     notice(.excluded(path: name, rule: "at the destination already"))
   }

@@ -39,20 +39,16 @@ final class SegmentWriter: RecordingSink {
     self.notice = notice
   }
 
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError) {
+  func take(_ file: FoundFile) throws(TransferError) {
     // Another name of a file in this page: its series is known when the page is recorded.
-    if !inodes.insert(identity.inode).inserted {
+    if !inodes.insert(file.identity.inode).inserted {
       try flush()
-      inodes = [identity.inode]
+      inodes = [file.identity.inode]
     }
     found.append(
       GrowingSource(
-        path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity, mode: mode,
-        properties: properties ?? ObjectProperties(), root: root, .empty))
+        path: NameBytes(Array(file.path)), key: NameBytes(Array(file.key)), file.identity, mode: file.mode,
+        properties: file.properties ?? ObjectProperties(), root: file.root, .empty))
     if found.count >= Self.pageSize { try flush() }
   }
 

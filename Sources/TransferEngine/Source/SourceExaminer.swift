@@ -25,13 +25,11 @@ final class SourceExaminer: FileSink {
     self.notice = notice
   }
 
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError) {
+  func take(_ found: FoundFile) throws(TransferError) {
     page.append(
-      SourceCandidate(path: NameBytes(Array(path)), key: NameBytes(Array(key)), identity: identity, root: root))
+      SourceCandidate(
+        path: NameBytes(Array(found.path)), key: NameBytes(Array(found.key)), identity: found.identity,
+        root: found.root))
     if page.count >= Self.pageSize { try flush() }
   }
 

@@ -118,9 +118,10 @@ private final class IntakeLane<Sink: FileSink> {
     let properties = lane.rules.properties(of: path, relative, mode: mode)
     try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
       try sink.take(
-        path: path, root: root, key: UnsafeRawBufferPointer(key), identity, mode: mode,
-        properties: try listed?.properties(over: properties, at: lane.destination) ?? properties,
-        isCompared: lane.plan != nil || listed?.saysContent == true)
+        FoundFile(
+          path: path, root: root, key: UnsafeRawBufferPointer(key), identity: identity, mode: mode,
+          properties: try listed?.properties(over: properties, at: lane.destination) ?? properties,
+          isCompared: lane.plan != nil || listed?.saysContent == true))
     }
   }
 

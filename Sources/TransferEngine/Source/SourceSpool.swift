@@ -52,13 +52,13 @@ final class SourceSpool: FileSink {
 
   deinit { fclose(file) }
 
-  func take(
-    path: BorrowedName, root: Int, key: BorrowedName, _ identity: SourceIdentity, mode: UInt32,
-    properties: ObjectProperties?,
-    isCompared: Bool
-  ) throws(TransferError) {
-    try keys?.append(key, at: offset)
-    try write(path, key, mode, -1, identity, properties.map(number) ?? -1, isCompared, root)
+  func take(_ found: FoundFile) throws(TransferError) {
+    try keys?.append(found.key, at: offset)
+    let record = Record(
+      pathCount: UInt32(found.path.count), keyCount: UInt32(found.key.count), mode: found.mode, failure: -1,
+      properties: found.properties.map(number) ?? -1, isCompared: found.isCompared ? 1 : 0, root: UInt32(found.root),
+      identity: found.identity)
+    try write(record, found.path, found.key)
   }
 
   func refuse(path: NameBytes, key: NameBytes, _ failure: Failure) throws(TransferError) {
@@ -66,10 +66,12 @@ final class SourceSpool: FileSink {
     let number = failureNumbers[name] ?? Int32(failures.count)
     if number == failures.count { failures.append(failure) }
     failureNumbers[name] = number
-    let none = SourceIdentity(size: 0, mtimeNs: 0, ctimeNs: 0, inode: 0, device: 0)
+    var record = Record.none
+    (record.pathCount, record.keyCount) = (UInt32(path.bytes.count), UInt32(key.bytes.count))
+    record.failure = number
     try path.bytes.withUnsafeBufferPointer { path throws(TransferError) in
       try key.bytes.withUnsafeBufferPointer { key throws(TransferError) in
-        try write(UnsafeRawBufferPointer(path), UnsafeRawBufferPointer(key), 0, number, none)
+        try write(record, UnsafeRawBufferPointer(path), UnsafeRawBufferPointer(key))
       }
     }
   }
@@ -81,13 +83,8 @@ final class SourceSpool: FileSink {
     return Int32(properties.count - 1)
   }
 
-  private func write(
-    _ path: BorrowedName, _ key: BorrowedName, _ mode: UInt32, _ failure: Int32, _ identity: SourceIdentity,
-    _ properties: Int32 = -1, _ isCompared: Bool = false, _ root: Int = 0
-  ) throws(TransferError) {
-    var record = Record(
-      pathCount: UInt32(path.count), keyCount: UInt32(key.count), mode: mode, failure: failure, properties: properties,
-      isCompared: isCompared ? 1 : 0, root: UInt32(root), identity: identity)
+  private func write(_ record: Record, _ path: BorrowedName, _ key: BorrowedName) throws(TransferError) {
+    var record = record
     let size = MemoryLayout<Record>.stride
     let written =
       fwrite(&record, size, 1, file) == 1 && Self.write(path, file) && Self.write(key, file)
@@ -160,10 +157,11 @@ final class SourceSpool: FileSink {
       try names.withUnsafeBufferPointer { names throws(TransferError) in
         let bytes = UnsafeRawBufferPointer(names)
         try sink.take(
-          path: UnsafeRawBufferPointer(rebasing: bytes[..<middle]), root: Int(record.root),
-          key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), record.identity, mode: record.mode,
-          properties: record.properties < 0 ? nil : properties[Int(record.properties)],
-          isCompared: record.isCompared != 0)
+          FoundFile(
+            path: UnsafeRawBufferPointer(rebasing: bytes[..<middle]), root: Int(record.root),
+            key: UnsafeRawBufferPointer(rebasing: bytes[middle...]), identity: record.identity, mode: record.mode,
+            properties: record.properties < 0 ? nil : properties[Int(record.properties)],
+            isCompared: record.isCompared != 0))
       }
     }
     return again
