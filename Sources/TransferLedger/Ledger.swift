@@ -92,10 +92,11 @@ public final class Ledger: Sendable {
     }
     let (watermark, hadLog) = (Watermark(at: Watermark.path(ofLedger: file.path)), file.walSize > 0)
     let own = Watermark(ofFile: file.path)
+    let preparation = StorePreparation(store: store)
     let connection =
       file.exists
-      ? try store.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
-      : try store.created(file, gate, wallMs: clock.wallMs)
+      ? try preparation.prepared(gate, mayBegin: mode == .create, wallMs: clock.wallMs)
+      : try preparation.created(file, gate, wallMs: clock.wallMs)
     try store.refuseMerged(connection)
     let detector = CopyDetector(file, gate, watermark, own: own, hadLog: hadLog, wallMs: clock.wallMs)
     let finding = try detector.looking(connection)

@@ -6,12 +6,13 @@ import TransferProtocols
 /// Work on local files, on the preparing threads: a source is opened and read before its request; a partial file is
 /// opened or created, and renamed when it is complete. Used by the engine's thread.
 final class LocalFiles {
-  let engine: Engine
-  let mailbox: Mailbox<EngineEvent>
-  let pool: PreparingPool
+  private let engine: Engine
+  private let mailbox: Mailbox<EngineEvent>
+  private let pool: PreparingPool
   private let journal: SendingJournal?
   /// Ends reads of local files.
-  let readStop: ReadStop
+  private let readStop: ReadStop
+  let reuse: LocalReuse
   private let urls: FreshURLs
   private let credentials: FreshCredentials
   private let targets: GroupedOrders<(id: PendingRequest.ID, order: TargetOrder, url: String?)>
@@ -24,6 +25,7 @@ final class LocalFiles {
     (self.engine, self.mailbox, self.pool, self.readStop) = (engine, mailbox, pool, readStop)
     (self.urls, self.credentials) = (urls, credentials)
     journal = engine.ledger.sendingJournal()
+    reuse = LocalReuse(engine: engine, mailbox: mailbox, pool: pool, readStop: readStop)
     targets = GroupedOrders(pool, most: Self.mostTogether) { group in
       var open = OpenFolders()
       let prepared = group.map { (id, order, url) -> EngineEvent in

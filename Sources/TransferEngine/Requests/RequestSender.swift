@@ -33,7 +33,7 @@ final class RequestSender {
     if let staged = begun.unstaged { engine.configuration.copies?.remove(staged) }
     guard let work = files.begun(begun, asked: asked) else { return }
     if let proof = begun.placing { place(work, proof, begun) }
-    if let proof = begun.reusing { local.reuse(work, proof) }
+    if let proof = begun.reusing { local.reuse.begin(work, proof) }
     for chunk in begun.chunks { begin(chunk, work) }
     if let control = begun.control {
       let step = BegunRequest(

@@ -24,7 +24,7 @@ final class LedgerMerger {
     gate = try Gate(file)
     var store = Store(path: file.path)
     store.pageSize = Self.pageSize
-    connection = try store.prepared(gate, mayBegin: true, wallMs: clock.wallMs)
+    connection = try StorePreparation(store: store).prepared(gate, mayBegin: true, wallMs: clock.wallMs)
     do { try Self.requireNoOwnWork(connection, path) } catch {
       throw TransferError(any: error, "merge into", path: path)
     }

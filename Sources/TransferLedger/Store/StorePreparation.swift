@@ -1,6 +1,12 @@
 import TransferModel
 
-extension Store {
+/// Makes a ledger, or upgrades its schema, before anything is written to it.
+struct StorePreparation {
+  let store: Store
+
+  private var path: String { store.path }
+  private var migrations: Migrations { store.migrations }
+
   /// The writing connection of a new ledger. A process that finds a file without a schema waits for the gate, which is
   /// held from before the file exists until its schema is committed.
   func created(_ file: StoreFile, _ gate: Gate, wallMs: Int64) throws(TransferError) -> Connection {
@@ -17,9 +23,9 @@ extension Store {
   /// The writing connection of a ledger whose schema is up to date.
   /// - Parameter gate: nil for a caller that holds it exclusively.
   func prepared(_ gate: Gate?, mayBegin: Bool, wallMs: Int64) throws(TransferError) -> Connection {
-    let connection = try openWriter()
+    let connection = try store.openWriter()
     do {
-      let nature = try nature(connection)
+      let nature = try store.nature(connection)
       if nature == .blank && !mayBegin { throw TransferError.blankStore(path) }
       let isOld = if case .ledger(let version) = nature { version < migrations.count } else { false }
       let engineLock = isOld ? try lockOutEngines() : nil
@@ -52,14 +58,14 @@ extension Store {
 
   private func upgrade(_ connection: Connection, wallMs: Int64) throws {
     // Has no effect on a file that has pages.
-    if let pageSize { try connection.execute("PRAGMA page_size=\(pageSize)") }
+    if let pageSize = store.pageSize { try connection.execute("PRAGMA page_size=\(pageSize)") }
     let mode = try connection.first("PRAGMA journal_mode=WAL") { $0.text(0) }
     guard mode == "wal" else {
       throw TransferError(
         .storeUnsuitable, "open store", NameBytes(path), cause: "SQLite cannot keep a write-ahead log there",
         remedy: "put it on a local disk with --store")
     }
-    try migrations.run(on: connection, store: self, wallMs: wallMs)
+    try migrations.run(on: connection, store: store, wallMs: wallMs)
   }
 
   private func journalMode(_ connection: Connection) throws -> String {
