@@ -46,7 +46,7 @@ final class AWSCredentialFetch {
       let request = CredentialRequests.assumeRole(
         role, sessionName: sessionName, webIdentity: token, service)
       return try tokens { () throws(CredentialFault) in request }
-    case .singleSignOn(let session): return try singleSignOn(session)
+    case .singleSignOn(let session): return try SingleSignOnFetch(session: session, fetch: self).credential()
     case .process(let words): return try process(words)
     case .container: return try container()
     case .instance: return try instance()

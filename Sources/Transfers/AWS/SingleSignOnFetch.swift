@@ -7,41 +7,47 @@ import TransferProtocols
   import Darwin
 #endif
 
-extension AWSCredentialFetch {
-  func singleSignOn(_ session: AWSSingleSignOn) throws(CredentialFault) -> TemporaryCredential {
-    let token = try login(session).validToken(wallMs: clock.civilMs)
+/// Obtains the credential of a role from the login of a person (IAM Identity Center). Blocking.
+struct SingleSignOnFetch {
+  let session: AWSSingleSignOn
+  let fetch: AWSCredentialFetch
+
+  private var nowMs: Int64 { fetch.clock.civilMs }
+
+  func credential() throws(CredentialFault) -> TemporaryCredential {
+    let token = try login().validToken(wallMs: nowMs)
     let request = try CredentialRequests.roleCredentials(
       of: session, token: token, endpoint: Environment.value("AWS_ENDPOINT_URL_SSO"))
-    return try patiently { () throws(CredentialFault) in
-      try TemporaryCredential(ofSingleSignOn: exchange(request, isLocal: false))
+    return try fetch.patiently { () throws(CredentialFault) in
+      try TemporaryCredential(ofSingleSignOn: fetch.exchange(request, isLocal: false))
     }
   }
 
   /// The login in the cache, renewed if it is to be, as the AWS tools do for a profile with an `sso-session`. It must
   /// be written back: a refresh token may be valid only once, and those tools need the next one.
-  private func login(_ session: AWSSingleSignOn) throws(CredentialFault) -> SingleSignOnLogin {
+  private func login() throws(CredentialFault) -> SingleSignOnLogin {
     let cache = SingleSignOnCache(session)
     let known = try cache.read()
-    guard session.session != nil, known.isToBeRenewed(wallMs: clock.civilMs) else { return known }
-    do throws(CredentialFault) { return try renewed(known, session, cache) } catch {
+    guard session.session != nil, known.isToBeRenewed(wallMs: nowMs) else { return known }
+    do throws(CredentialFault) { return try renewed(known, cache) } catch {
       // Another program may have renewed it at the same moment.
       let now = try cache.read()
-      if now.expiresAtMs > clock.civilMs { return now }
+      if now.expiresAtMs > nowMs { return now }
       throw error
     }
   }
 
   private func renewed(
-    _ login: SingleSignOnLogin, _ session: AWSSingleSignOn, _ cache: SingleSignOnCache
+    _ login: SingleSignOnLogin, _ cache: SingleSignOnCache
   ) throws(CredentialFault) -> SingleSignOnLogin {
     let place = try cache.prepare()
     let request = try login.renewalRequest(session, endpoint: Environment.value("AWS_ENDPOINT_URL_SSO_OIDC"))
     let renewed: SingleSignOnLogin
     do throws(CredentialFault) {
-      renewed = try patiently { () throws(CredentialFault) in
+      renewed = try fetch.patiently { () throws(CredentialFault) in
         // One that another program has made the refresh token of this one worthless.
         if let other = try? cache.read(), other != login { return other }
-        return try login.renewed(by: exchange(request, isLocal: false), wallMs: clock.civilMs)
+        return try login.renewed(by: fetch.exchange(request, isLocal: false), wallMs: nowMs)
       }
     } catch {
       place.discard()
