@@ -49,7 +49,7 @@ struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
       status, AddOutput.problem(counts),
       remedy: status == .workLeft
         ? AddOutput.busyRemedy
-        : EngineSession.remedy(
+        : RunFailure.remedy(
           ofBad: counts.failed + counts.unknown, result, result.batch.map { " --batch \($0)" } ?? ""))
   }
 }

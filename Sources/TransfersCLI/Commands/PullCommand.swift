@@ -83,8 +83,9 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     if common.format.isForPeople, !common.quiet {
       context.out.writeLine(AddOutput.line(add, destination: folder, .download))
     }
-    try session.conclude(
-      try fetch(add, session, path, context), add: add, destination: folder, storePath: path, sinceMs: startedMs)
+    let numbers = try fetch(add, session, path, context)
+    try RunConclusion(session: session, add: add, destination: folder, storePath: path, sinceMs: startedMs)
+      .tell(numbers)
   }
 
   private func fetch(

@@ -80,8 +80,8 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
       }
       numbers = again.hasWork ? all.after(sent) : sent
     }
-    try session.conclude(
-      numbers, add: add, destination: destination, storePath: path, sinceMs: startedMs)
+    try RunConclusion(session: session, add: add, destination: destination, storePath: path, sinceMs: startedMs)
+      .tell(numbers)
   }
 
   private func record(

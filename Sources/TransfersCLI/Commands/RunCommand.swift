@@ -37,9 +37,7 @@ struct RunCommand: Command {
     numbers.unrecorded = result.unrecorded.min { $0.key < $1.key }?.value
     if settling.noWait { numbers.leaveSettling() }
     do throws(CommandFailure) {
-      try session.conclude(
-        numbers, add: nil, destination: "",
-        storePath: path, sinceMs: startedMs)
+      try RunConclusion(session: session, add: nil, destination: "", storePath: path, sinceMs: startedMs).tell(numbers)
     } catch {
       var failure = error
       // What an engine of the daemon leaves to runs of jobs, or to the next day, is no error.

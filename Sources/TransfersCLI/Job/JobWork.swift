@@ -50,9 +50,10 @@ struct JobWork {
       outcome.numbers = numbers
       try judge(&outcome, since: added.files.mark)
     }
-    (outcome.output, outcome.failure) = try session.requireSuccess(
-      outcome.numbers, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs,
+    let conclusion = RunConclusion(
+      session: session, add: added, destination: destination, storePath: storePath, sinceMs: outcome.startedMs,
       job: job.name)
+    (outcome.output, outcome.failure) = try conclusion.summary(outcome.numbers)
     if outcome.failure?.status == .workLeft { outcome.failure?.text += JobRemains.told(outcome.heldUp) }
     if let error = blocked.withLock(\.self) { outcome.failure = error }
   }
