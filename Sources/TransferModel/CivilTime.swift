@@ -62,7 +62,8 @@ package struct CivilTime: Hashable, Sendable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  private static func date(_ days: Int) -> (Int, Int, Int) {
+  /// The date of a day counted from 1970-01-01.
+  package static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = Int(Int64(shifted).floored(by: 146_097))
     let dayOfEra = shifted - era * 146_097

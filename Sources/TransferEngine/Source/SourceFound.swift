@@ -163,7 +163,7 @@ struct SourcePattern {
     }
     let crosses = component == [0x2A, 0x2A]
     if crosses && !isLast { expand(folder, rest.dropFirst(), &look) }
-    for name in Self.names(folder) where Self.matches(component, name) {
+    for name in FolderNames.of(folder.isEmpty ? NameBytes(".") : folder) where Self.matches(component, name) {
       let path = folder.appending(name)
       let kind = Self.kind(path)
       if !followsLinks, Self.isLink(path) {
@@ -199,19 +199,6 @@ struct SourcePattern {
   private static func isLink(_ path: NameBytes) -> Bool {
     var status = csys_file_status()
     return path.withCString { csys_status_at(AT_FDCWD, $0, 0, &status) } == 0 && status.mode & S_IFMT == S_IFLNK
-  }
-
-  private static func names(_ folder: NameBytes) -> [NameBytes] {
-    let descriptor = (folder.isEmpty ? NameBytes(".") : folder).withCString { csys_open_directory(AT_FDCWD, $0, 1) }
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
-    var listing = csys_listing()
-    defer { csys_free_listing(&listing) }
-    _ = csys_list_directory(descriptor, &listing)
-    guard let names = listing.names, let entries = listing.entries else { return [] }
-    return UnsafeBufferPointer(start: entries, count: listing.count).map { entry in
-      NameBytes(Array(UnsafeRawBufferPointer(start: names + Int(entry.start), count: Int(entry.length))))
-    }
   }
 }
 

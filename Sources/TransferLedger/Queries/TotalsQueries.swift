@@ -86,7 +86,8 @@ extension LedgerReader {
     ) { $0.int64(0) } ?? 0
   }
 
-  /// These attempts are few: they are found by their error, or because they are open.
+  /// Bytes that attempts may have transferred beyond those that are known. These attempts are few: they are found by
+  /// their error, or because they are open.
   func untold(_ filter: RowFilter) throws -> Int64 {
     try db.first(
       """

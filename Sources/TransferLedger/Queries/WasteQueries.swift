@@ -18,7 +18,7 @@ extension LedgerReader {
     found.causes = causes.values.sorted {
       ($1.bytes, $0.cause.rawValue, $0.errorCode ?? "") < ($0.bytes, $1.cause.rawValue, $1.errorCode ?? "")
     }
-    found.bytesUncountedAtMost = try uncounted(filter)
+    found.bytesUncountedAtMost = try untold(filter)
     return found
   }
 
@@ -45,19 +45,6 @@ extension LedgerReader {
         FROM attempt a JOIN file f ON f.id = a.file_id WHERE a.bytes_transferred > 0 AND {attempts}
         """, filter, row: each)
     }
-  }
-
-  /// These attempts are few: they are found by their error, or because they are open.
-  private func uncounted(_ filter: RowFilter) throws -> Int64 {
-    try db.first(
-      """
-      SELECT coalesce(sum(o.bytes_transferred_at_most - o.bytes_transferred), 0)
-      FROM v_cut_off o JOIN attempt a ON a.id = o.attempt_id JOIN file f ON f.id = o.file_id
-      WHERE o.attempt_id IN (SELECT id FROM attempt WHERE error_code = 'engine.crashed'
-        UNION ALL SELECT id FROM attempt WHERE outcome = 'open')
-        AND {attempts}
-      """, filter
-    ) { $0.int64(0) } ?? 0
   }
 }
 

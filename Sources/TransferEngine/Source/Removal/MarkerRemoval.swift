@@ -32,14 +32,8 @@ struct MarkerRemoval {
 
   private static func holdsNothing(_ folder: Int32, but mark: NameBytes) -> Bool {
     let descriptor = csys_open_directory(folder, ".", 0)
-    guard descriptor >= 0, let directory = fdopendir(descriptor) else { return false }
-    defer { closedir(directory) }
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: UInt8.self, capacity: 256) { Array(UnsafeBufferPointer(start: $0, count: strlen($0))) }
-      }
-      if name != [0x2E], name != [0x2E, 0x2E], name != mark.bytes { return false }
-    }
-    return true
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return FolderNames.read(descriptor).allSatisfy { $0 == mark }
   }
 }

@@ -139,17 +139,8 @@ public final class SourceWatch {
   }
 
   private func subfolders(_ path: NameBytes) -> [NameBytes] {
-    let descriptor = path.withCString { csys_open_directory(AT_FDCWD, $0, 1) }
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
-    var listing = csys_listing()
-    defer { csys_free_listing(&listing) }
-    _ = csys_list_directory(descriptor, &listing)
-    guard let names = listing.names, let entries = listing.entries else { return [] }
-    return UnsafeBufferPointer(start: entries, count: listing.count).compactMap { entry in
-      let type = Int32(entry.type)
-      guard type == DT_DIR || type == DT_UNKNOWN || type == DT_LNK && sources.followsSymlinks else { return nil }
-      return NameBytes(Array(UnsafeRawBufferPointer(start: names + Int(entry.start), count: Int(entry.length))))
+    FolderNames.of(path) { type in
+      type == DT_DIR || type == DT_UNKNOWN || type == DT_LNK && sources.followsSymlinks
     }
   }
 
