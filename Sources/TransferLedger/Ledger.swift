@@ -104,9 +104,9 @@ public final class Ledger: Sendable {
     return Ledger(path: file.path, reader: reader, writer: writer, clock: clock, copyFinding: finding)
   }
 
-  /// Queues a job for the writer thread (group commit). `then` is called on that thread after the COMMIT returned: the
-  /// changes of the body are durable. It must not block. The body may run more than once (if a batch of jobs is rolled
-  /// back because of another job), so it must have no effect outside of its transaction.
+  /// Queues a write for the writer thread (group commit). `then` is called on that thread after the COMMIT returned:
+  /// the changes of the body are durable. It must not block. The body may run more than once (if a batch of writes is
+  /// rolled back because of another write), so it must have no effect outside of its transaction.
   ///
   /// A failure means that the body wrote nothing, except for `.storeIO` whose cause says that this is unknown: then the
   /// rows must be read again. Without ``retryCommits(_:)``, all further work is refused after the second such failure.
@@ -115,7 +115,7 @@ public final class Ledger: Sendable {
     then: @escaping @Sendable (Result<T, TransferError>) -> Void
   ) {
     guard let writer else { return then(.failure(readOnlyError)) }
-    writer.enqueue(TypedWriteJob(body, then: then))
+    writer.enqueue(TypedWrite(body, then: then))
   }
 
   /// The same, waiting for the result; for the command line and tests. Must not be called from a Swift task of the
@@ -125,7 +125,7 @@ public final class Ledger: Sendable {
   ) throws(TransferError) -> T {
     let answer = Mailbox<Result<T, TransferError>>()
     write(body) { answer.put($0) }
-    guard let result = answer.take()?.first else { preconditionFailure("a job without a result") }
+    guard let result = answer.take()?.first else { preconditionFailure("a write without a result") }
     return try result.get()
   }
 
@@ -136,8 +136,8 @@ public final class Ledger: Sendable {
   ) throws(TransferError) -> T {
     guard let writer else { throw readOnlyError }
     let answer = Mailbox<Result<T, TransferError>>()
-    writer.enqueue(TypedWriteJob(isUnreferenced: true, body) { answer.put($0) })
-    guard let result = answer.take()?.first else { preconditionFailure("a job without a result") }
+    writer.enqueue(TypedWrite(isUnreferenced: true, body) { answer.put($0) })
+    guard let result = answer.take()?.first else { preconditionFailure("a write without a result") }
     return try result.get()
   }
 
@@ -151,14 +151,14 @@ public final class Ledger: Sendable {
     LedgerMark(version: try read { try $0.dataVersion() }, stamp: reader.stamp)
   }
 
-  /// Commits the queued jobs, empties the WAL through the gate, releases the engine's lock and closes. Idempotent.
+  /// Commits the queued writes, empties the WAL through the gate, releases the engine's lock and closes. Idempotent.
   public func close() {
     writer?.close()
     reader.close()
     engineLock.release()
   }
 
-  /// Ends being the engine, without closing: commits the queued jobs, and releases the engine's lock with the
+  /// Ends being the engine, without closing: commits the queued writes, and releases the engine's lock with the
   /// files that belong to an engine. Blocking; call it after the run has ended.
   public func releaseEngine() {
     writer?.endEngine()
@@ -203,7 +203,7 @@ public final class Ledger: Sendable {
   /// For an engine: the file in which it tells other processes how much was sent. nil if it cannot be created.
   public func inFlightFile(_ run: RunID) -> InFlightFile? { InFlightFile(path: InFlightFile.path(ofLedger: path), run) }
 
-  /// Ends the wait of ``retryCommits(_:)``: jobs that cannot be committed now fail. Any thread.
+  /// Ends the wait of ``retryCommits(_:)``: writes that cannot be committed now fail. Any thread.
   public func stopRetrying() { writer?.stopRetrying() }
 
   /// Recovers after a crashed engine, if none is running and there is something to recover: so that requests for its

@@ -7,9 +7,9 @@ import TransferModel
 final class WriteConnection {
   enum Outcome {
     case durable
-    /// Rolled back because of one job; the others may succeed without it.
+    /// Rolled back because of one write; the others may succeed without it.
     case refused(TransferError)
-    /// Rolled back because of the file or the disk; every job would fail.
+    /// Rolled back because of the file or the disk; every write would fail.
     case failed(TransferError)
     /// The disk failed during the commit: the transaction may or may not be durable.
     case uncertain(TransferError)
@@ -83,7 +83,7 @@ final class WriteConnection {
     }
   }
 
-  func transact(_ batch: ArraySlice<any WriteJob>) -> Outcome {
+  func transact(_ batch: ArraySlice<any QueuedWrite>) -> Outcome {
     if let refusal { return .failed(refusal) }
     guard let connection else { return .uncertain(error(SQLiteError(code: SQLITE_IOERR, message: "it is closed"))) }
     do {
@@ -94,7 +94,7 @@ final class WriteConnection {
     }
   }
 
-  private func run(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
+  private func run(_ batch: ArraySlice<any QueuedWrite>, on connection: Connection) -> Outcome {
     guard batch.contains(where: { $0.isUnreferenced }) else { return runReferenced(batch, on: connection) }
     // This setting can only be changed outside of transactions. A new connection begins with it on.
     do { try connection.execute("PRAGMA foreign_keys=OFF") } catch { return classify(error) }
@@ -103,7 +103,7 @@ final class WriteConnection {
     return outcome
   }
 
-  private func runReferenced(_ batch: ArraySlice<any WriteJob>, on connection: Connection) -> Outcome {
+  private func runReferenced(_ batch: ArraySlice<any QueuedWrite>, on connection: Connection) -> Outcome {
     do { try gate.inTurn { () throws(SQLiteError) in try begin(connection) } } catch { return classify(error) }
     do {
       try store.requireOwnSchema(connection)
@@ -118,9 +118,9 @@ final class WriteConnection {
     }
     let transaction = LedgerTransaction(db: connection, wallMs: clock.wallMs, bootMs: clock.bootMs)
     do {
-      for job in batch {
-        try job.run(transaction)
-        // A job may have caught the failure that made SQLite roll back; the rest must not run without a transaction.
+      for write in batch {
+        try write.run(transaction)
+        // A write may have caught the failure that made SQLite roll back; the rest must not run without a transaction.
         guard connection.isInTransaction else { throw SQLiteError(SQLITE_ABORT, on: nil) }
       }
       try transaction.appendLog(hasher)
@@ -130,13 +130,13 @@ final class WriteConnection {
     }
     do {
       try connection.run("COMMIT")
-      // Before any job gets its result, and so before anything is sent.
+      // Before any write gets its result, and so before anything is sent.
       if let newest = transaction.newestAttempt { watermark.withLock { $0 }?.raise(to: newest) }
       return .durable
     } catch {
       if isIOError(error) { return .uncertain(unknown(error)) }
       rollback(connection)
-      // A dangling reference is found here, and is the fault of one job.
+      // A dangling reference is found here, and is the fault of one write.
       return error.primary == SQLITE_CONSTRAINT ? .refused(self.error(error)) : .failed(self.error(error))
     }
   }

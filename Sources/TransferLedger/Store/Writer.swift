@@ -1,13 +1,13 @@
 import TransferModel
 
-/// The thread with the only writing connection of a process (``WriteConnection``). Jobs that arrive while a commit is
+/// The thread with the only writing connection of a process (``WriteConnection``). Writes that arrive while a commit is
 /// running join the next transaction (group commit); each gets its result when its transaction is durable.
 final class Writer: @unchecked Sendable {
-  /// Jobs per transaction, limited to keep the wait of the first job short.
+  /// Writes per transaction, limited to keep the wait of the first write short.
   static let batchLimit = 512
   private let path: String
   private let clock: any TransferClock
-  private let jobs = Mailbox<any WriteJob>()
+  private let queue = Mailbox<any QueuedWrite>()
   private let thread = Lock<WorkerThread?>(nil)
   /// nil: a failure of the disk is reported immediately.
   private let retry = Lock<CommitRetry?>(nil)
@@ -38,12 +38,12 @@ final class Writer: @unchecked Sendable {
 
   /// For an engine: from now on commits are retried while the disk is full or failing. Reserves disk space.
   func retryCommits(_ retry: CommitRetry) {
-    enqueue(ReserveJob(reserve))
+    enqueue(ReserveWrite(reserve))
     self.retry.withLock { $0 = retry }
   }
 
-  /// The opposite of ``retryCommits(_:)`` and ``keep(_:)``: returns when the jobs before it are committed and the space
-  /// is released. A commit that is being retried is retried no more.
+  /// The opposite of ``retryCommits(_:)`` and ``keep(_:)``: returns when the writes before it are committed and the
+  /// space is released. A commit that is being retried is retried no more.
   func endEngine() {
     let isRetrying = retry.withLock { held in
       defer { held = nil }
@@ -52,7 +52,7 @@ final class Writer: @unchecked Sendable {
     connection.keep(nil)
     guard isRetrying else { return }
     let released = Mailbox<Void>()
-    enqueue(ReleaseJob(reserve) { released.put(()) })
+    enqueue(ReleaseWrite(reserve) { released.put(()) })
     _ = released.take()
   }
 
@@ -60,25 +60,25 @@ final class Writer: @unchecked Sendable {
   func emptyLog() {
     let done = Mailbox<Void>()
     enqueue(
-      EmptyLogJob { [self] in
+      EmptyLogWrite { [self] in
         connection.checkpointPatiently()
         done.put(())
       })
     _ = done.take()
   }
 
-  /// Ends the wait for the disk: jobs that cannot be committed now fail.
+  /// Ends the wait for the disk: writes that cannot be committed now fail.
   func stopRetrying() { alarm.close() }
 
-  func enqueue(_ job: any WriteJob) {
-    if !jobs.put(job) {
-      job.failed(TransferError(.bug, "write to store", NameBytes(path), cause: "it is closed"))
+  func enqueue(_ write: any QueuedWrite) {
+    if !queue.put(write) {
+      write.failed(TransferError(.bug, "write to store", NameBytes(path), cause: "it is closed"))
     }
   }
 
-  /// Commits the queued jobs, empties the WAL if no other process is in the way, and ends the thread.
+  /// Commits the queued writes, empties the WAL if no other process is in the way, and ends the thread.
   func close() {
-    jobs.close()
+    queue.close()
     let worker = thread.withLock { worker in
       defer { worker = nil }
       return worker
@@ -87,7 +87,7 @@ final class Writer: @unchecked Sendable {
   }
 
   private func work() {
-    while let arrived = jobs.take() {
+    while let arrived = queue.take() {
       for start in stride(from: 0, to: arrived.count, by: Self.batchLimit) {
         commitApart(arrived[start..<min(start + Self.batchLimit, arrived.count)])
       }
@@ -97,31 +97,31 @@ final class Writer: @unchecked Sendable {
     if retry.withLock({ $0 != nil }) { reserve.release() }
   }
 
-  /// Commits jobs that need a separate transaction in one.
-  private func commitApart(_ batch: ArraySlice<any WriteJob>) {
+  /// Commits writes that need a separate transaction in one.
+  private func commitApart(_ batch: ArraySlice<any QueuedWrite>) {
     guard let apart = batch.firstIndex(where: { $0.isUnreferenced }) else { return commit(batch) }
     if apart > batch.startIndex { commit(batch[..<apart]) }
     commit(batch[apart...apart])
     if apart + 1 < batch.endIndex { commitApart(batch[(apart + 1)...]) }
   }
 
-  private func commit(_ batch: ArraySlice<any WriteJob>) {
+  private func commit(_ batch: ArraySlice<any QueuedWrite>) {
     switch transactRetrying(batch) {
     case .durable:
-      for job in batch { job.committed() }
-      // A failure here is not a failure of a job; a serious one will recur at the next commit.
+      for write in batch { write.committed() }
+      // A failure here is not a failure of a write; a serious one will recur at the next commit.
       connection.checkpointIfLong()
     case .refused where batch.count > 1:
-      for job in batch { commit([job]) }
+      for write in batch { commit([write]) }
     case .refused(let error), .failed(let error), .uncertain(let error):
-      for job in batch { job.failed(error) }
+      for write in batch { write.failed(error) }
     }
   }
 
   // MARK: - A full or failing disk
 
   /// Retries a transaction that the disk refused, as long as ``CommitRetry`` allows.
-  private func transactRetrying(_ batch: ArraySlice<any WriteJob>) -> WriteConnection.Outcome {
+  private func transactRetrying(_ batch: ArraySlice<any QueuedWrite>) -> WriteConnection.Outcome {
     while true {
       let outcome = connection.transact(batch)
       switch outcome {
@@ -164,7 +164,7 @@ final class Writer: @unchecked Sendable {
 }
 
 /// Releases the space on the writer's thread.
-private final class ReleaseJob: WriteJob, @unchecked Sendable {
+private final class ReleaseWrite: QueuedWrite, @unchecked Sendable {
   private let reserve: SpaceReserve
   private let then: @Sendable () -> Void
   init(_ reserve: SpaceReserve, then: @escaping @Sendable () -> Void) { (self.reserve, self.then) = (reserve, then) }
@@ -178,7 +178,7 @@ private final class ReleaseJob: WriteJob, @unchecked Sendable {
 }
 
 /// Calls its closure on the writer's thread, outside of a transaction.
-private final class EmptyLogJob: WriteJob, @unchecked Sendable {
+private final class EmptyLogWrite: QueuedWrite, @unchecked Sendable {
   private let then: @Sendable () -> Void
   init(_ then: @escaping @Sendable () -> Void) { self.then = then }
   func run(_ transaction: LedgerTransaction) {}
@@ -187,7 +187,7 @@ private final class EmptyLogJob: WriteJob, @unchecked Sendable {
 }
 
 /// Reserves the space on the writer's thread, which also releases it.
-private final class ReserveJob: WriteJob, @unchecked Sendable {
+private final class ReserveWrite: QueuedWrite, @unchecked Sendable {
   private let reserve: SpaceReserve
   init(_ reserve: SpaceReserve) { self.reserve = reserve }
   func run(_ transaction: LedgerTransaction) {}

@@ -2,7 +2,7 @@ import TransferModel
 
 /// One closure that waits for the writer. Its methods are called only on the writer's thread, in this order:
 /// ``run(_:)``, perhaps again after a rollback, then exactly one of the others.
-protocol WriteJob: AnyObject, Sendable {
+protocol QueuedWrite: AnyObject, Sendable {
   /// It may delete rows that others refer to: it runs in a separate transaction, in which SQLite checks no references.
   var isUnreferenced: Bool { get }
   func run(_ transaction: LedgerTransaction) throws
@@ -12,11 +12,11 @@ protocol WriteJob: AnyObject, Sendable {
   func failed(_ error: TransferError)
 }
 
-extension WriteJob {
+extension QueuedWrite {
   var isUnreferenced: Bool { false }
 }
 
-final class TypedWriteJob<T: Sendable>: WriteJob, @unchecked Sendable {
+final class TypedWrite<T: Sendable>: QueuedWrite, @unchecked Sendable {
   private let body: @Sendable (LedgerTransaction) throws -> T
   private let then: @Sendable (Result<T, TransferError>) -> Void
   private var value: T?
