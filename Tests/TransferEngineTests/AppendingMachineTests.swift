@@ -287,7 +287,7 @@ private struct Scene {
   }
 }
 
-private struct AppendingProtocol: TransferProtocol, VaryingAbilities {
+private struct AppendingProtocol: StepProtocol, VaryingAbilities {
   let isParallel: Bool
   let unrepeatable: Set<AttemptOperation>
   let opensWithChunk: Bool
@@ -303,11 +303,8 @@ private struct AppendingProtocol: TransferProtocol, VaryingAbilities {
   var abilities: ProtocolAbilities {
     ProtocolAbilities(parallelChunks: isParallel, resumable: true, unrepeatable: unrepeatable)
   }
-  var sentDigest: DigestAlgorithm { .crc32c }
 
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
-  func refusal(ofKey key: NameBytes) -> Failure? { nil }
-  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
 
   func nextStep(_ facts: TransferFacts) -> TransferStep {
     guard let session = facts.session, session.remoteID != nil else {
@@ -319,12 +316,4 @@ private struct AppendingProtocol: TransferProtocol, VaryingAbilities {
     if facts.isResumed && !facts.isProbed { return .control(.probe(marker: nil)) }
     return facts.isAllStored ? .control(.finish) : .chunks
   }
-
-  func request(
-    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
-
-  func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation { .settled }
 }

@@ -93,25 +93,14 @@ import TransferProtocols
   }
 }
 
-private struct ListingProtocol: TransferProtocol {
+private struct ListingProtocol: StepProtocol {
   var name: String { "list" }
   var abilities: ProtocolAbilities { ProtocolAbilities(parallelChunks: true, resumable: true) }
-  var sentDigest: DigestAlgorithm { .crc32c }
 
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(size: size, chunkSize: 10) }
-  func refusal(ofKey key: NameBytes) -> Failure? { nil }
-  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
 
   func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.isAllStored { return .control(.finish) }
     return facts.lostAnswer != nil && !facts.isProbed ? .control(.probe(marker: nil)) : .chunks
   }
-
-  func request(
-    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
-
-  func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation { .settled }
 }

@@ -79,17 +79,14 @@ struct FileMachineDialogue {
 }
 
 /// The smallest protocol with a session, chunks, a probe after a lost answer and a finish.
-struct ChunkProtocol: TransferProtocol {
+struct ChunkProtocol: StepProtocol {
   let repeatable: Bool
   var name: String { "test" }
   var abilities: ProtocolAbilities {
     ProtocolAbilities(parallelChunks: true, resumable: true, unrepeatable: repeatable ? [] : [.part])
   }
-  var sentDigest: DigestAlgorithm { .crc32c }
 
   func layout(size: Int64) throws(TransferError) -> ChunkLayout { ChunkLayout(whole: size) }
-  func refusal(ofKey key: NameBytes) -> Failure? { nil }
-  func location(ofKey key: NameBytes) -> String { "test://\(key)" }
 
   func nextStep(_ facts: TransferFacts) -> TransferStep {
     if facts.layout.count == 1 { return .chunks }
@@ -97,12 +94,4 @@ struct ChunkProtocol: TransferProtocol {
     if facts.lostAnswer != nil && !facts.isProbed { return .control(.probe(marker: facts.probeMarker)) }
     return facts.isAllStored ? .control(.finish) : .chunks
   }
-
-  func request(
-    _ step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) throws(Failure) -> TransferRequest { TransferRequest(method: .put, url: "http://127.0.0.1/") }
-
-  func interpret(
-    _ reply: TransferReply, to step: StepRequest, _ facts: TransferFacts, _ context: RequestContext
-  ) -> Interpretation { .settled }
 }

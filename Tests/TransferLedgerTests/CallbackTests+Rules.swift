@@ -43,25 +43,7 @@ extension CallbackTests {
   /// With any one of the triggers dropped, at least one of the statements passes.
   @Test func everyTriggerIsNeeded() throws {
     try callbacksOfEachKind()
-    let shell = try Connection(path: f.path, access: .readWrite)
-    // The default of other programs: a row that REPLACE deletes fires no delete trigger.
-    try shell.execute("PRAGMA recursive_triggers=OFF")
-    let triggers = try shell.rowsOnce(
-      """
-      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
-        AND tbl_name IN ('callback', 'outbox', 'delivery', 'callback_loss')
-      """
-    ) { $0.text(0) }
-    #expect(triggers.count == 14)
-    for trigger in triggers {
-      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
-      let passed = Self.refused.contains { sql in
-        try? shell.execute("SAVEPOINT one")
-        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
-        return (try? shell.execute(sql)) != nil
-      }
-      try shell.execute("ROLLBACK")
-      #expect(passed, "\(trigger)")
-    }
+    try NeededTriggers(tables: ["callback", "outbox", "delivery", "callback_loss"], refused: Self.refused)
+      .check(f.path, count: 14)
   }
 }

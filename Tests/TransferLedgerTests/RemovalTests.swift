@@ -513,24 +513,8 @@ import Testing
   /// With any one of the triggers dropped, at least one of the statements passes.
   @Test func everyTriggerIsNeeded() throws {
     try sourcesOfEachKind()
-    let shell = try Connection(path: f.path, access: .readWrite)
-    let triggers = try shell.rowsOnce(
-      """
-      SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%RAISE(%'
-        AND tbl_name IN ('look', 'removal', 'scan', 'absent_source')
-      """
-    ) { $0.text(0) }
-    #expect(triggers.count == 12)
-    for trigger in triggers {
-      try shell.execute("BEGIN; DROP TRIGGER \(trigger)")
-      let passed = Self.refused.contains { sql in
-        try? shell.execute("SAVEPOINT one")
-        defer { try? shell.execute("ROLLBACK TO one; RELEASE one") }
-        return (try? shell.execute(sql)) != nil
-      }
-      try shell.execute("ROLLBACK")
-      #expect(passed, "\(trigger)")
-    }
+    try NeededTriggers(tables: ["look", "removal", "scan", "absent_source"], refused: Self.refused)
+      .check(f.path, count: 12)
   }
 
   @Test func theLastScanIsOneRow() throws {
