@@ -17,6 +17,26 @@ package enum ManifestForm: String, Sendable, CaseIterable {
   }
 }
 
+/// The files of which a manifest is made: those in folders, or of a list.
+package struct ManifestSources {
+  /// Empty with a list.
+  package var paths: [NameBytes] = []
+  package var list: FileList?
+  package var listFormat: ListFormat?
+  package var base: NameBytes?
+  package var rules: [PathRule] = []
+  package var followsSymlinks = false
+
+  package init() {}
+
+  var selection: SourceSelection {
+    var selection = SourceSelection(
+      paths, list: list, base: base, rules: PathRules(rules), followsSymlinks: followsSymlinks)
+    selection.listFormat = listFormat?.manifest
+    return selection
+  }
+}
+
 /// Totals of the files that a manifest lists.
 package struct ManifestTotals: Sendable, Hashable {
   package var files: Int64 = 0
@@ -46,15 +66,10 @@ package struct ManifestTool: Sendable {
   ///   - write: receives the text piece by piece.
   /// - Throws: `.usage` for an unknown algorithm; `.noSource`, `.badList` like `add`.
   package func build(
-    _ sources: [NameBytes], list: FileList?, _ listFormat: ListFormat?, base: NameBytes?, rules: [PathRule],
-    followsSymlinks: Bool,
-    digests: [String], _ form: ManifestForm, write: @escaping ([UInt8]) -> Void
+    _ sources: ManifestSources, digests: [String], _ form: ManifestForm, write: @escaping ([UInt8]) -> Void
   ) throws(TransferError) -> SourceCounts {
     let algorithms = try Self.algorithms(digests)
-    var selection = SourceSelection(
-      sources, list: list, base: base, rules: PathRules(rules), followsSymlinks: followsSymlinks)
-    selection.listFormat = listFormat?.manifest
-    let found = try selection.resolve()
+    let found = try sources.selection.resolve()
     let writer = Lock(ManifestWriter(form.form, option: "--to"))
     write(writer.withLock(\.beginning))
     let counts = try ManifestScan(digests: algorithms, leavesOut: ownFiles, notice: notice).read(found) {

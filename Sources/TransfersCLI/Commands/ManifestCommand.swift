@@ -78,14 +78,12 @@ struct ManifestBuildCommand: Command {
 
   func execute(_ context: Context) throws(CommandFailure) {
     try options.checkMissing(sources)
-    let list = options.list(sources)
-    let rules = try OrderedRules.read(context.parsed)
+    let files = try files(context)
     let reporter = ProgressReporter(context.err, isQuiet: common.quiet)
     let counts = try failing { () throws(TransferError) in
       defer { reporter.finish() }
       return try ManifestTool(output: context.out.descriptor, replacing: common.output) { reporter.notice($0) }.build(
-        list == nil ? sources : [], list: list, options.listFormat?.format, base: options.base, rules: rules,
-        followsSymlinks: options.followSymlinks, digests: digest, target.form
+        files, digests: digest, target.form
       ) { [out = context.out, form = target.form] in out.writeManifest($0, form) }
     }
     context.out.markComplete()
@@ -95,6 +93,16 @@ struct ManifestBuildCommand: Command {
     guard counts.failed > 0 else { return }
     throw CommandFailure(
       .partial, "\(Quantity.count(Int(counts.failed), "file")) could not be listed", remedy: "see the lines above")
+  }
+
+  private func files(_ context: Context) throws(CommandFailure) -> ManifestSources {
+    var files = ManifestSources()
+    files.list = options.list(sources)
+    if files.list == nil { files.paths = sources }
+    (files.listFormat, files.base) = (options.listFormat?.format, options.base)
+    files.rules = try OrderedRules.read(context.parsed)
+    files.followsSymlinks = options.followSymlinks
+    return files
   }
 }
 
