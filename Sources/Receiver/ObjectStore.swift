@@ -89,4 +89,53 @@ final class ObjectStore: Sendable {
     var out = stat()
     return name.withCString { fstatat(folder.number, $0, &out, AT_SYMLINK_NOFOLLOW) } == 0 ? out : nil
   }
+
+  // MARK: - Objects
+
+  /// Opens the object at `path` with its checksum, which is computed from the content when it is not yet known.
+  func object(at path: ObjectPath) throws(ExchangeEnd) -> StoredObject {
+    guard let name = path.components.last, !path.isCollection else {
+      throw .refuse(404, "collections have no content")
+    }
+    let folder: Descriptor
+    do throws(ExchangeEnd) {
+      folder = try parent(of: path, creating: false)
+    } catch {
+      if case .refuse(let answer) = error, answer.status == 409 { throw .systemError(ENOENT, "open object") }
+      throw error
+    }
+    guard let descriptor = folder.open(name, O_RDONLY | O_NONBLOCK) else { throw .systemError(errno, "open object") }
+    return try object(descriptor)
+  }
+
+  private func object(_ descriptor: Descriptor) throws(ExchangeEnd) -> StoredObject {
+    guard let status = descriptor.status else { throw .systemError(errno, "read status of object") }
+    guard status.isRegular else { throw .refuse(404, "collections have no content") }
+    return StoredObject(
+      descriptor: descriptor, size: Int64(status.st_size), modifiedSeconds: status.st_mtim.tv_sec,
+      crc32c: try checksums.checksum(of: descriptor, status))
+  }
+
+  /// Removes an object or an empty collection; durable on return. 404 when nothing is stored there.
+  func remove(_ path: ObjectPath) throws(ExchangeEnd) {
+    guard let name = path.components.last else { throw .refuse(403, "the root cannot be removed") }
+    guard let status = try status(of: path) else { throw .systemError(ENOENT, "remove object") }
+    let folder = try parent(of: path, creating: false)
+    let flags = status.isDirectory ? AT_REMOVEDIR : 0
+    guard name.withCString({ unlinkat(folder.number, $0, flags) }) == 0 else {
+      throw .systemError(errno, "remove object")
+    }
+    guard fsync(folder.number) == 0 else { throw .systemError(errno, "make removal durable") }
+  }
+
+  /// Makes one collection; durable on return. 405 when the name is taken, 409 when a parent is missing.
+  /// Source: RFC 4918 section 9.3.1.
+  func makeCollection(_ path: ObjectPath) throws(ExchangeEnd) {
+    guard let name = path.components.last else { throw .refuse(405, "the root exists") }
+    let folder = try parent(of: path, creating: false)
+    guard name.withCString({ mkdirat(folder.number, $0, 0o755) }) == 0 else {
+      throw errno == EEXIST ? .refuse(405, "the name is taken") : .systemError(errno, "make collection")
+    }
+    guard fsync(folder.number) == 0 else { throw .systemError(errno, "make collection durable") }
+  }
 }
