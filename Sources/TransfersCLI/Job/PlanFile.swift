@@ -12,10 +12,10 @@ import Transfers
 /// A plan file: JSON records, one per line. The first identifies the job, the last has the number of files, so that a
 /// truncated plan is detected.
 enum PlanFile {
-  private static let form = "transfers.job.plan/2"
+  static let form = "transfers.job.plan/2"
   private static let longestLine = 64 << 10
 
-  private struct Record: Codable {
+  struct Record: Codable {
     var plan: String?
     var job: String?
     var destination: String?
@@ -131,74 +131,10 @@ enum PlanFile {
   ) throws(CommandFailure) -> [PlannedFiles] {
     guard let stream = fopen(file.terminated, "re") else { throw missing(file, job.name) }
     defer { fclose(stream) }
-    var files = places.map { _ in PlannedFiles() }
-    /// For each destination of the plan, its position in `places`.
-    var positions: [Int] = []
-    var (number, buffer) = (0, [CChar](repeating: 0, count: longestLine))
-    var isComplete = false
+    var (reader, buffer) = (PlanReader(file, of: job, to: places), [CChar](repeating: 0, count: longestLine))
     while fgets(&buffer, Int32(buffer.count), stream) != nil {
-      number += 1
-      let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-      guard let record = try? JSONDecoder().decode(Record.self, from: Data(bytes)) else {
-        throw wrong(file, number, "it is not a record of a plan", job)
-      }
-      if number == 1 {
-        guard record.plan == form else { throw wrong(file, number, "it does not begin with the header of a plan", job) }
-        guard record.job == job.name else {
-          throw wrong(file, number, "it is a plan of the job \"\(printable(record.job ?? ""))\"", job)
-        }
-        for planned in record.places {
-          guard let position = places.firstIndex(of: planned) else {
-            let shown = printable("\(planned.destination) at \(planned.origin)")
-            throw wrong(file, number, "it is a plan for \(shown), where the job sends nothing now", job)
-          }
-          positions.append(position)
-        }
-        guard Set(positions).count == positions.count else {
-          throw wrong(file, number, "it names the same destination twice", job)
-        }
-        continue
-      }
-      guard !isComplete else { throw wrong(file, number, "there is data after its last record", job) }
-      if let count = record.files {
-        let listed = files.reduce(0) { $0 + $1.entries.count }
-        guard count == listed else {
-          throw wrong(file, number, "its last record says \(count) files, but it lists \(listed)", job)
-        }
-        isComplete = true
-        continue
-      }
-      guard let (path, entry) = entry(record) else {
-        throw wrong(file, number, "a file needs path, key, bytes and times", job)
-      }
-      let to = (record.to ?? 1) &- 1
-      guard positions.indices.contains(to), (record.to == nil) == (positions.count == 1) else {
-        throw wrong(file, number, "a file needs the number of one of its destinations", job)
-      }
-      let position = positions[to]
-      guard files[position].entries.updateValue(entry, forKey: path) == nil else {
-        throw wrong(file, number, "the same file comes twice", job)
-      }
+      try reader.take(buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
     }
-    guard ferror(stream) == 0, number > 0 else { throw wrong(file, number, "it is empty or cannot be read", job) }
-    guard isComplete else { throw wrong(file, number, "its end is missing", job) }
-    return files
-  }
-
-  private static func entry(_ record: Record) -> (NameBytes, PlannedFiles.Entry)? {
-    guard let path = name(record.path, record.path_b64), let key = name(record.key, record.key_b64),
-      let size = record.bytes, let mtime = record.mtime_ns, let ctime = record.ctime_ns, let inode = record.inode
-    else { return nil }
-    return (path, PlannedFiles.Entry(key: key, size: size, mtimeNs: mtime, ctimeNs: ctime, inode: inode))
-  }
-
-  private static func name(_ text: String?, _ base64: String?) -> NameBytes? {
-    if let base64 { return Data(base64Encoded: base64).map { NameBytes(Array($0)) } }
-    return text.map { NameBytes(Array($0.utf8)) }
-  }
-
-  private static func wrong(_ file: NameBytes, _ line: Int, _ cause: String, _ job: ConfigSection) -> CommandFailure {
-    CommandFailure(
-      .badData, "read plan \"\(file)\", line \(line): \(cause)", remedy: "transfers job plan \(job.name) -o FILE")
+    return try reader.end(isRead: ferror(stream) == 0)
   }
 }
