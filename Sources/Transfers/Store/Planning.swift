@@ -18,58 +18,15 @@ extension TransferStore {
     let (found, targets) = try Self.resolve(sources, all)
     let ledger = try openForReading()
     defer { ledger?.close() }
-    let plans = Lock(targets.map { _ in PlanResult() })
-    let (batches, nowMs) = (zip(targets, all).map { $0.batch($1) }, machine.clock.wallMs)
+    let nowMs = machine.clock.wallMs
+    let plans = zip(targets, all).enumerated().map { n, one in
+      UploadPlan(for: one.0, one.1, ledger, nowMs: nowMs, notice: notice) { each(n, $0, $1, $2) }
+    }
     let admitter = SourceAdmitter(
       found, try lanes(targets, all, notice) { ledger }, ownFiles: OwnFiles(ledger: path, files: options.ownFiles),
       marker: try options.marker, notice: notice)
-    let seen = try admitter.examine { n, page throws(TransferError) in
-      let (target, batch) = (targets[n], batches[n])
-      guard batch.settings.growing != .segments else {
-        for file in page {
-          let planned = try Self.growth(of: file, in: batch, ledger, nowMs: nowMs, notice)
-          guard let planned else { continue }
-          let layout = try target.transferProtocol.layout(size: planned.size)
-          let requests = try target.transferProtocol.plannedRequests(size: planned.size)
-          plans.withLock { $0[n].count(planned.standing, layout, requests) }
-        }
-        return
-      }
-      let standings = try ledger?.read { reader in
-        try page.map {
-          try reader.standing(
-            place: target.keyPlace, path: $0.path, key: $0.key, identity: $0.identity, in: batch, nowMs: nowMs)
-        }
-      }
-      let onlyCopies = try ledger?.read { reader in
-        try page.map {
-          try reader.onlyCopy(
-            place: target.keyPlace, target.transferProtocol.objectPlace, path: $0.path, key: $0.key,
-            linked: FolderLinks.folder(of: $0.path))
-        }
-      }
-      for (index, file) in page.enumerated() {
-        let standing = try Self.standing(of: file, standings?[index], ledger)
-        if standing.isRecorded, let only = onlyCopies?[index] {
-          notice(.failed(path: file.path, .replacing(only)))
-          plans.withLock { $0[n].counts.failed += 1 }
-          continue
-        }
-        notice(.planned(path: file.path, key: file.key, size: file.identity.size, verdict: standing.rawValue))
-        each(n, file.path, PlannedFiles.Entry(key: file.key, file.identity), standing.rawValue)
-        let layout = try target.transferProtocol.layout(size: file.identity.size)
-        let requests = try target.transferProtocol.plannedRequests(size: file.identity.size)
-        plans.withLock { $0[n].count(standing, layout, requests) }
-      }
-    }
-    var results = plans.withLock { $0 }
-    for (n, target) in targets.enumerated() {
-      if results[n].requests > 0 { results[n].requests += target.transferProtocol.plannedDiscovery }
-      results[n].counts.add(seen[n])
-      results[n].hosts = try target.hosts()
-      results[n].variables = try target.variables()
-    }
-    return PlanResult(of: results)
+    let seen = try admitter.examine { n, page throws(TransferError) in try plans[n].add(page) }
+    return PlanResult(of: try plans.indices.map { n throws(TransferError) in try plans[n].result(with: seen[n]) })
   }
 
   package func plan(
@@ -110,31 +67,6 @@ extension TransferStore {
     return plan
   }
 
-  /// Reads the file if only its content can decide.
-  private static func standing(
-    of file: SourceCandidate, _ found: (standing: SyncStatus, moved: MovedFile?)?, _ ledger: Ledger?
-  ) throws(TransferError) -> SyncStatus {
-    guard let found, let moved = found.moved, let ledger else { return found?.standing ?? .new }
-    let content = try ledger.read { reader in try reader.sentContent(of: moved.file) }
-    return ContentCheck.outcome(of: file.path, root: file.root, moved, content).outcome == .same(moved.file)
-      ? .unchanged : .changed
-  }
-
-  /// nil for a source that cannot be read.
-  private static func growth(
-    of file: SourceCandidate, in batch: NewBatch, _ ledger: Ledger?, nowMs: Int64, _ notice: (Notice) -> Void
-  ) throws(TransferError) -> GrowingPlan? {
-    let known = try ledger?.read { reader in try reader.growth(of: file.key, file.identity, in: batch) }
-    do throws(Failure) {
-      let planned = try GrowingPlan(file, known ?? KnownGrowth(), nowMs: nowMs)
-      notice(.planned(path: file.path, key: planned.key, size: planned.size, verdict: planned.standing.rawValue))
-      return planned
-    } catch {
-      notice(.failed(path: file.path, error))
-      return nil
-    }
-  }
-
   /// nil when there is no ledger.
   func openForReading() throws(TransferError) -> Ledger? {
     do throws(TransferError) {
@@ -146,22 +78,10 @@ extension TransferStore {
   }
 }
 
-extension PlannedFiles.Entry {
-  fileprivate init(key: NameBytes, _ now: SourceIdentity) {
-    self.init(key: key, size: now.size, mtimeNs: now.mtimeNs, ctimeNs: now.ctimeNs, inode: now.inode)
-  }
-}
-
 extension PlanResult {
-  fileprivate mutating func count(_ standing: SyncStatus, _ layout: ChunkLayout, _ requests: Int) {
-    guard count(standing, bytes: layout.size) else { return }
-    chunks += layout.count
-    self.requests += requests
-  }
-
   /// Whether it would be transferred.
   @discardableResult
-  fileprivate mutating func count(_ standing: SyncStatus, bytes: Int64) -> Bool {
+  mutating func count(_ standing: SyncStatus, bytes: Int64) -> Bool {
     switch standing {
     case .new: counts.added += 1
     case .requeued: counts.requeued += 1
@@ -181,14 +101,5 @@ extension PlanResult {
 
 extension SyncStatus {
   /// Whether it would be transferred.
-  fileprivate var isRecorded: Bool { self == .new || self == .changed || self == .requeued }
-}
-
-extension SourceCounts {
-  /// Adds what a scan found besides the files that were looked up in the ledger.
-  fileprivate mutating func add(_ seen: SourceCounts) {
-    repeated = seen.repeated
-    failed += seen.failed
-    add(unrecorded: seen)
-  }
+  var isRecorded: Bool { self == .new || self == .changed || self == .requeued }
 }
