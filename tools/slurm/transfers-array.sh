@@ -36,8 +36,8 @@ back_up_often() {
 
 # Moves what is on this node aside: its ledger may know more.
 set_aside() {
-  local old
-  compgen -G "$store*" >/dev/null || return 0
+  local old found=("$store"*)
+  [[ -e ${found[0]} ]] || return 0
   old=$(mktemp -d "$node/older-$name.XXXXXX")
   mv "$here" "$old/" || fail 7 "cannot move \"$here\" aside"
   mkdir -m 700 "$here"
@@ -128,7 +128,7 @@ keep() {
 # finish CODE: reports the result to Slurm.
 finish() {
   case $1 in
-    5 | 130 | 137 | 143)
+    5 | 129 | 1[3-9]?)
       ((restart + 1 - idle < tries)) ||
         fail 1 "work of $name is left after $tries runs; \"scontrol requeue $me\" continues it"
       if [[ $stopping && $(scontrol show job "$me" 2>/dev/null) =~ PreemptTime=[0-9] ]]; then
@@ -168,6 +168,8 @@ hand_over() {
   exit "$1"
 }
 
+engine='' stopping=''
+trap 'stopping=yes; [[ ! $engine ]] || kill -TERM "$engine" 2>/dev/null || true' TERM
 verb=$2 shards=$3 shared=$4 place=$5 dest=$6 tries=$7 node=$8
 shift 8
 limits=()
@@ -180,7 +182,7 @@ this_run=$me.$restart.$(hostname).${SLURMD_NODENAME:-}
 
 # "shard submit" has checked the whole set.
 entry=$(sed -nE 's/^\{"shard":"(shard-[0-9]+\.jsonl)",.*"sha256":"([0-9a-f]{64})"\},?$/\2  \1/p' "$shards/shards.json" |
-  sed -n "${SLURM_ARRAY_TASK_ID}p") || fail 66 "no index of shards \"$shards/shards.json\""
+  awk -v "task=$SLURM_ARRAY_TASK_ID" 'NR == task') || fail 66 "no index of shards \"$shards/shards.json\""
 [[ $entry ]] || fail 66 "no shard $SLURM_ARRAY_TASK_ID in \"$shards/shards.json\""
 shard=$shards/${entry##* }
 (cd "$shards" && sha256sum --check --status <<<"$entry") ||
@@ -193,8 +195,6 @@ if [[ $node == - ]]; then node=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}; fi
 node=$node/transfers-$(id -u)-$(<"$shared/id") here=$node/$name store=$here/$name.db
 (umask 077 && mkdir -p "$node")
 [[ -O $node ]] || fail 77 "\"$node\" belongs to somebody else"
-engine='' stopping=''
-trap 'stopping=yes; [[ ! $engine ]] || kill -TERM "$engine" 2>/dev/null || true' TERM
 # A shard may be submitted twice. The engine keeps this lock, too.
 exec 9>"$node/$name.task"
 flock -w 60 9 || fail 6 "another task works on $name on this node"
