@@ -117,6 +117,8 @@ keep() {
   if [[ $newest == none && ! -e $store ]]; then
     # A pull that was refused before it recorded anything.
     rm -f "$shared/$name.try" "$here/try"
+  elif ((code == 7)) && ! transfers store check --quiet --store "$store"; then
+    say "the ledger \"$store\" on $(hostname) is damaged; the backup stays as it was"
   elif ! { [[ $latest ]] && back_up && put "$shared/$name.try" "$this_run $state $idle $sum" &&
     put "$here/try" "$this_run - $copy"; }; then
     say "no backup of $name in \"$shared\"; the ledger is \"$store\" on $(hostname)"
