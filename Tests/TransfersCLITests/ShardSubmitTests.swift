@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import TransferEngine
 import TransferModel
 
 @testable import Transfers
@@ -77,6 +78,36 @@ import TransferModel
     #expect(access(folder + "/shared", F_OK) != 0)
   }
 
+  /// What it prints runs in a shell as the command that it means.
+  @Test(arguments: ["/it's", #"/back\slash"#, "/line\nfeed\u{1B}", #"/$(id) "x" `y` ~ {a,b} ä"#])
+  func thePrintedCommandIsOneForAShell(_ base: String) throws {
+    let printed = try submit(["--print", parts, folder + "/shared", base, "http://127.0.0.1:1/in/"], sbatch: nil)
+    #expect(printed.code == 0 && !printed.out.contains("\u{1B}"), "\(printed.err)")
+    let line = try #require(printed.out.split(separator: "\n").first).dropFirst(2)
+    try writeFile(folder + "/line", Array("sbatch() { printf '%s\\0' \"$@\"; }\n\(line)\n".utf8))
+    let asked = try RunningCommand(["/bin/bash", folder + "/line"], code: .localIO).output(limitMs: 60_000) { false }
+    let words = String(decoding: asked, as: UTF8.self).split(separator: "\0")
+    #expect(words.contains(base[...]), "\(words)")
+  }
+
+  /// Only in the name of the log: Slurm replaces %a there.
+  @Test func percentSignsOfTheFolderStayInTheNameOfTheLog() throws {
+    let shared = folder + "/100%a"
+    #expect(try submit([parts, shared] + places.dropFirst(2)).code == 0)
+    let asked = try readText(folder + "/asked").split(separator: "\n").map(String.init)
+    #expect(asked.contains("--output=\(folder)/100%%a/shard-%a.log") && asked.contains(shared), "\(asked)")
+  }
+
+  /// A job that Slurm took must not appear as refused: it would be submitted twice.
+  @Test(arguments: [
+    ("echo Submitted batch job 12 on cluster blue7", "12"), ("echo '12;blue'", "12"), ("echo 12", "12"),
+    ("for i in 1 2 3 4 5 6 7 8; do printf %999s. >&2; done; echo; echo Submitted batch job 3", "3"),
+  ])
+  func aJobThatSlurmTookIsNamed(_ sbatch: String, _ number: String) throws {
+    let done = try submit(["--json"] + places, sbatch: sbatch)
+    #expect(done.code == 0 && done.out.contains("\"job\":\"\(number)\""), "\(done.out)\(done.err)")
+  }
+
   @Test func withoutSlurmNothingIsMade() throws {
     let none = try submit(places, sbatch: nil)
     #expect(none.code == 69 && none.err.hasPrefix("transfers: error[unavailable]: "), "\(none.err)")
@@ -88,7 +119,8 @@ import TransferModel
     let refused = try submit(places, sbatch: "echo 'sbatch: error: invalid partition' >&2; exit 1")
     #expect(refused.code == 69 && refused.err.contains("invalid partition"), "\(refused.err)")
     #expect(refused.err.split(separator: "\n").count == 1)
-    #expect(try submit(places, sbatch: "echo no number").code == 69)
+    let unclear = try submit(places, sbatch: "echo no number")
+    #expect(unclear.code == 69 && unclear.err.contains("squeue --me"), "\(unclear.err)")
   }
 
   @Test(arguments: [

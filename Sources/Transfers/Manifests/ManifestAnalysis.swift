@@ -37,10 +37,10 @@ package struct ManifestAnalysis: Sendable {
     return 32 * (atOnce ?? 1)
   }
 
-  /// The command that makes the shards; nil for a single one.
+  /// The command that makes the shards; nil for a single one, and if the name cannot be shown as it is.
   package func command(_ manifest: NameBytes) -> String? {
-    guard shards > 1 else { return nil }
-    return "transfers manifest shard \(ShellText.quoted(manifest.description)) --shards \(shards) --into shards/"
+    guard shards > 1, let name = manifest.utf8, ShellText.isShown(manifest.bytes) else { return nil }
+    return "transfers manifest shard \(ShellText.shown(name)) --shards \(shards) --into shards/"
   }
 
   /// The tasks of an array job that should run at the same time; nil for a single shard.

@@ -1,7 +1,7 @@
 import TransferModel
 
 /// Words and bytes for a POSIX shell. Marks of secrets are replaced by references; secrets are never in the text.
-struct ShellText {
+package struct ShellText {
   /// The marks of secrets in a request, and the shell expressions that replace them: `$TOKEN`, `$(cat 'file')`.
   var references: [Reference] = []
 
@@ -41,6 +41,21 @@ struct ShellText {
   static func quoted(_ text: String) -> String {
     let isPlain = !text.isEmpty && text.utf8.allSatisfy { plain.contains($0) }
     return isPlain ? text : "'" + text.replacing("'", with: #"'\''"#) + "'"
+  }
+
+  /// Words as a command line for bash, in characters that a terminal shows unchanged. It must not be escaped again,
+  /// which would double backslashes.
+  package static func line(_ words: [String]) -> String { words.map(shown).joined(separator: " ") }
+
+  /// One word of ``line(_:)``; it has a backslash only if the text itself cannot be shown unchanged.
+  static func shown(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    guard !isShown(bytes) else { return quoted(text).replacing(#"'\''"#, with: #"'"'"'"#) }
+    let escaped = bytes.map { byte -> String in
+      if plain.contains(byte) { return String(UnicodeScalar(byte)) }
+      return "\\" + String(Int(byte) + 0o1000, radix: 8).dropFirst()
+    }
+    return "$'\(escaped.joined())'"
   }
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-".utf8)

@@ -111,3 +111,8 @@ extension ShardIndex {
     return (String(parts[3]), size)
   }
 }
+
+extension TransferError.Kind {
+  /// Another program or service that the command needs is missing, or refuses it.
+  package static let unavailable = TransferError.Kind(rawValue: "unavailable")
+}

@@ -17,12 +17,10 @@ package struct SlurmArray: Sendable {
   package var command: [String] {
     [
       "sbatch", "--array=1-\(work.count)%\(work.atOnce)", "--requeue", "--signal=B:TERM@180", "--open-mode=append",
-      "--output=\(work.shared)/shard-%a.log", "--job-name=transfers",
+      // Slurm replaces %a and the like in the name of the folder, too.
+      "--output=\(work.shared.replacing("%", with: "%%"))/shard-%a.log", "--job-name=transfers",
     ] + options + ["\(work.shared)/\(Self.script)", "--task"] + work.arguments
   }
-
-  /// The same, quoted for a shell.
-  package var commandText: String { command.map(ShellText.quoted).joined(separator: " ") }
 
   /// Creates the folder for the ledgers and submits the job to Slurm. Blocking.
   /// - Returns: the number of the job.
@@ -36,31 +34,30 @@ package struct SlurmArray: Sendable {
     var length = 0
     let text = UnsafeBufferPointer(start: cscripts_slurm_task(&length), count: length)
     try work.put(Array(text), Self.script, mode: 0o755)
-    // Its error output is captured, too.
     let (code, output) = try run(["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"] + command)
-    let said = String(decoding: output, as: UTF8.self)
-    let words = said.split(whereSeparator: \.isWhitespace)
-    guard code == 0, let job = words.last.map(String.init), words.count > 3, Int(job) != nil else {
-      let cause = said.split(separator: "\n").last.map(String.init) ?? "no message"
-      throw unavailable("Slurm did not accept the job (exit code \(code)): \(cause)", "fix that, and submit again")
+    let lines = String(decoding: output, as: UTF8.self).split(whereSeparator: \.isNewline)
+    let last = lines.last.map(String.init) ?? "no message"
+    guard code == 0 else {
+      throw unavailable("Slurm did not accept the job (exit code \(code)): \(last)", "fix that, and submit again")
     }
-    return job
+    // "Submitted batch job 12 on cluster a", or with --parsable "12;a".
+    guard let job = lines.last?.split(whereSeparator: { " ;".contains($0) }).compactMap({ Int($0) }).first else {
+      throw unavailable("sbatch ended with 0, but named no job: \(last)", Self.lookFirst)
+    }
+    return String(job)
   }
+
+  private static let lookFirst = "check with \"squeue --me\" whether the job exists before you submit again"
 
   private func run(_ words: [String]) throws(TransferError) -> (code: Int32, output: [UInt8]) {
     do throws(Failure) {
-      return try RunningCommand(words, code: .localIO).result(keeping: 4_096, limitMs: 120_000, isOver: { false })
+      return try RunningCommand(words, code: .localIO).result(keeping: 65_536, limitMs: 120_000, isOver: { false })
     } catch {
-      throw unavailable(error.message, "check with \"squeue --me\" whether the job exists before you submit again")
+      throw unavailable(error.message, Self.lookFirst)
     }
   }
 
   private func unavailable(_ cause: String, _ remedy: String) -> TransferError {
     TransferError(.unavailable, "submit shards in", NameBytes(work.shards.path), cause: cause, remedy: remedy)
   }
-}
-
-extension TransferError.Kind {
-  /// Another program or service that the command needs is missing, or refuses it.
-  package static let unavailable = TransferError.Kind(rawValue: "unavailable")
 }

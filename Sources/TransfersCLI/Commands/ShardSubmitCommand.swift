@@ -132,7 +132,7 @@ struct ShardSubmitOutput: OutputValue {
   static let form = ReportForm<ShardSubmitOutput>(
     "transfers.shard.submit/1",
     [
-      .words { "$ \(printable($0.job.commandText))\n" },
+      .words { "$ \(ShellText.line($0.job.command))\n" },
       .facts([
         .integer("shards", "shards") { $0.job.work.count },
         .integer("files_not_listed", "files not listed") { $0.unlisted },

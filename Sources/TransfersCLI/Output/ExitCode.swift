@@ -71,7 +71,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .badData: "a list of files is invalid; nothing was started (a job has sent what was left)"
     case .noSource:
       "no such source, or a list names files that do not exist; nothing was started (a job has sent the rest)"
-    case .unavailable: "no scheduler was found, or it did not accept the job; nothing was started"
+    case .unavailable: "no scheduler was found, or it did not accept the job"
     case .auth: "no usable credentials, or they were refused: the files of that destination wait, the others were sent"
     case .config: "an unusable destination or setting: its files wait, the others were sent"
     case .timeout: "wait --timeout or push --wait expired; nothing was stopped"
