@@ -111,8 +111,7 @@ keep() {
   local latest='' state=closed
   read -r latest _ <"$shared/$name.try" || true
   # Its backup must not replace the newer one, which records what was sent since.
-  [[ ! $latest || $latest == "$this_run" ]] ||
-    fail 6 "another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
+  [[ ! $latest || $latest == "$this_run" ]] || fail 6 "$begun"
   if [[ $copy == old ]]; then state=open; fi
   if [[ $newest == none && ! -e $store ]]; then
     # A pull that was refused before it recorded anything.
@@ -195,6 +194,7 @@ name=$(basename "$shard" .jsonl)
 [[ -e $shared/id ]] || fail 66 "no \"$shared/id\": the folder was removed; submit again"
 if [[ $node == - ]]; then node=${SLURM_TMPDIR:-${TMPDIR:-/tmp}}; fi
 node=$node/transfers-$(id -u)-$(<"$shared/id") here=$node/$name store=$here/$name.db
+begun="another run of $name has begun meanwhile; the ledger of this one is \"$store\" on $(hostname)"
 (umask 077 && mkdir -p "$node")
 [[ -O $node ]] || fail 77 "\"$node\" belongs to somebody else"
 # A shard may be submitted twice. The engine keeps this lock, too.
@@ -229,6 +229,7 @@ elif [[ -e $store && ($last == "$newest" || $before == "$newest,$state") ]]; the
 else
   restore
 fi
+[[ $(cut -d ' ' -f 1 "$shared/$name.try" 2>/dev/null || echo none) == "$newest" ]] || fail 6 "$begun"
 put "$here/try" "$this_run $newest,$state $copy"
 put "$shared/$name.try" "$this_run open $idle $sum"
 work
