@@ -21,6 +21,21 @@ extension MergeTests {
     #expect(try texts("SELECT count(*) FROM file") == ["3"])
   }
 
+  /// Both were killed in their first requests, so that their logs are still the same.
+  @Test func copiesThatWereRunApartAreRefused() throws {
+    try LogTests.send(shards[0], 2)
+    let copied = try copy(.backup, of: shards[0], to: "copy.db")
+    _ = try shards[0].startRun()
+    let other = try Ledger.open(at: copied, mode: .existing, clock: HandClock())
+    _ = try other.startRun(NewRun(argv: ["transfers", "run"], version: "0.1", host: "there", bootID: "c", pid: 8))
+    other.close()
+    try merge([shards[0].path])
+    let error = refusal { () throws(TransferError) in try merge([copied]) }
+    #expect(error?.kind == .storeUnsuitable && error?.cause.contains("diverged") == true)
+    #expect(try texts("SELECT host FROM engine_run ORDER BY id DESC LIMIT 1") == ["here"])
+    #expect(try merge([shards[0].path]).map(\.outcome) == [.unchanged])
+  }
+
   @Test func whatIsNoShardIsRefusedBeforeAnythingIsWritten() throws {
     try LogTests.send(shards[0], 2)
     let text = home.folder + "/text.db"

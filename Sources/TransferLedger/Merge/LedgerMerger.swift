@@ -162,9 +162,15 @@ final class LedgerMerger {
   }
 
   /// Whether the first leaves of both logs are the same. Rows of the log are copied unchanged, so they can be compared
-  /// directly.
+  /// directly. So are runs: one that was killed in its first requests has no leaf.
   private func agree(_ number: ShardNumber, upTo leaves: Int64) throws -> Bool {
-    try connection.first(
+    let otherRun = try connection.first(
+      """
+      SELECT 1 FROM main.engine_run m JOIN shard.engine_run s ON s.id = m.id - ?1
+      WHERE m.id >= ?1 AND m.id < ?2 AND s.uid <> m.uid LIMIT 1
+      """, .integer(number.base), .integer(number.end)
+    ) { _ in true }
+    return try otherRun == nil && connection.first(
       """
       SELECT 1 FROM main.log_group m LEFT JOIN shard.log_group s ON s.first_leaf = m.first_leaf - ?1
       WHERE m.first_leaf >= ?1 AND m.first_leaf < ?1 + ?2 AND (s.hashes IS NOT m.hashes OR s.entries IS NOT m.entries)
