@@ -98,6 +98,13 @@ import TransferModel
     #expect(asked.contains("--output=\(folder)/100%%a/shard-%a.log") && asked.contains(shared), "\(asked)")
   }
 
+  /// After a backslash Slurm replaces nothing.
+  @Test func aSharedFolderWithABackslashIsRefused() throws {
+    let refused = try submit([parts, folder + #"/a\b"#] + places.dropFirst(2))
+    #expect(refused.code == 64 && refused.err.contains("backslash"), "\(refused.err)")
+    #expect(access(folder + "/asked", F_OK) != 0)
+  }
+
   /// A job that Slurm took must not appear as refused: it would be submitted twice.
   @Test(arguments: [
     ("echo Submitted batch job 12 on cluster blue7", "12"), ("echo '12;blue'", "12"), ("echo 12", "12"),

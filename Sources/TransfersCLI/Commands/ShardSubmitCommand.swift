@@ -84,6 +84,9 @@ struct ShardSubmitCommand: Command {
     if (places + words + sbatch + [local ?? ""]).contains(where: EscapedArgument.isEscaped) {
       throw ValidationError("Slurm accepts only arguments in UTF-8")
     }
+    if AbsolutePath.of(shared).contains("\\") {
+      throw ValidationError("SHARED must not have a backslash in its path: Slurm would give all logs one name")
+    }
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
