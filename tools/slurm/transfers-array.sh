@@ -4,15 +4,14 @@
 #   transfers-array.sh [options] SHARDS SHARED BASE DEST [-- arguments of "transfers add"]
 #   transfers-array.sh --task VERB SHARDS SHARED PLACE DEST TRIES LOCAL [limits] -- [arguments]
 #
-# The first is "transfers shard submit --slurm", which puts this script into SHARED and submits it (its --help has all
-# options); the second is what Slurm runs for each shard.
+# The first is "transfers shard submit --slurm" (see its --help), which puts this script into SHARED and submits it; the
+# second is what Slurm runs for each shard.
 #
-# The end of a task: exit code 5 (work is left) requeues it, 77 (no credentials) holds it, all others are final; the
-# exit code is also 1 when work is left after TRIES runs. TERM (180 s before the time limit, and at a preemption if the
-# site has preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the
-# ledger. A later run continues with the ledger on its node if nothing newer is known, otherwise with the backup. If
-# another node may have sent something after that backup, requests that must not be repeated become "unknown" (transfers
-# help resolve).
+# The end of a task: exit code 5 (work is left) requeues it, 77 (no credentials) holds it, others are final, as is 1 when
+# work is left after TRIES runs. TERM (180 s before the time limit, and at a preemption if the site has
+# preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the ledger. A
+# later run continues with the ledger on its node if nothing newer is known, else with the backup; what another node may
+# have sent since becomes "unknown" if its request must not be repeated (transfers help resolve).
 set -euo pipefail
 [[ ${1:-} == --task ]] || exec transfers shard submit --slurm "$@"
 
@@ -24,12 +23,15 @@ put() { printf '%s\n' "$2" >"$1.new" && sync "$1.new" && mv "$1.new" "$1" && syn
 
 back_up() { transfers store backup --quiet --force --store "$store" "$shared/$name.db" && sync "$shared"; }
 
-# Renews the backup while the engine runs, so that less is repeated after a kill. Its lock is held meanwhile.
+# Renews the backup while the engine runs, so that less is repeated after a kill. Its lock is held meanwhile. The engine
+# is told to end if Slurm has started another run elsewhere, because it lost this node for a while.
 back_up_often() {
   exec 9>&- 8>"$here/saving" {pause}<> <(:)
   while ! read -rt "${SHARD_BACKUP_SECONDS:-900}" -u "$pause"; do
     flock 8
-    if [[ -s $store && $(<"$shared/$name.try") == "$this_run "* ]]; then back_up || true; fi
+    latest=$(cut -d ' ' -f 1 "$shared/$name.try" 2>/dev/null) || true
+    if [[ $latest && $latest != "$this_run" ]]; then kill -TERM "$engine" || true
+    elif [[ -s $store ]]; then back_up || true; fi
     flock -u 8
   done
 }
@@ -106,7 +108,6 @@ was_idle() {
   [[ $(transfers store sql --store "$store" --format csv "$sql" 2>/dev/null) == *$'\n1'* ]]
 }
 
-# Keeps the ledger.
 keep() {
   local latest='' state=closed
   read -r latest _ <"$shared/$name.try" || true

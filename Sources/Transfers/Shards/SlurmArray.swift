@@ -12,6 +12,7 @@ package struct SlurmArray: Sendable {
   package init(_ work: ShardWork, options: [String]) { (self.work, self.options) = (work, options) }
 
   private static let script = "transfers-array.sh"
+  private static let lookFirst = "check with \"squeue --me\" whether the job exists before you submit again"
 
   /// The command line that submits it.
   package var command: [String] {
@@ -46,8 +47,6 @@ package struct SlurmArray: Sendable {
     }
     return String(job)
   }
-
-  private static let lookFirst = "check with \"squeue --me\" whether the job exists before you submit again"
 
   private func run(_ words: [String]) throws(TransferError) -> (code: Int32, output: [UInt8]) {
     do throws(Failure) {
