@@ -7,7 +7,7 @@
 # The first is "transfers shard submit --slurm" (see its --help), which puts this script into SHARED and submits it; the
 # second is what Slurm runs for each shard.
 #
-# The end of a task: exit code 5 (work is left) requeues it, 77 (no credentials) holds it, others are final, as is 1 when
+# The end of a task: exit code 5 (work is left) requeues it, 77 (no credentials) holds it, others are final, as is 1 if
 # work is left after TRIES runs. TERM (180 s before the time limit, and at a preemption if the site has
 # preempt_send_user_signal) lets the running requests end. Each run ends with SHARED/NAME.db, a backup of the ledger. A
 # later run continues with the ledger on its node if nothing newer is known, else with the backup; what another node may
