@@ -170,7 +170,8 @@ final class LedgerMerger {
       WHERE m.id >= ?1 AND m.id < ?2 AND s.uid <> m.uid LIMIT 1
       """, .integer(number.base), .integer(number.end)
     ) { _ in true }
-    return try otherRun == nil && connection.first(
+    guard otherRun == nil else { return false }
+    return try connection.first(
       """
       SELECT 1 FROM main.log_group m LEFT JOIN shard.log_group s ON s.first_leaf = m.first_leaf - ?1
       WHERE m.first_leaf >= ?1 AND m.first_leaf < ?1 + ?2 AND (s.hashes IS NOT m.hashes OR s.entries IS NOT m.entries)
