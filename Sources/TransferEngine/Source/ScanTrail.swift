@@ -39,17 +39,6 @@ struct ScanTrail {
   }
 }
 
-/// A folder, whatever the names that lead to it.
-struct FolderNumber: Equatable {
-  private let device: UInt64
-  private let inode: UInt64
-
-  init(_ status: csys_file_status) {
-    device = status.device
-    inode = status.inode
-  }
-}
-
 extension PathBuffer {
   /// The path, without links, to which a symbolic link leads; nil for anything else.
   var linkTarget: NameBytes? {

@@ -123,18 +123,3 @@ private struct MountNumber: Equatable {
     text = String(line)
   }
 }
-
-/// Identifies a folder regardless of its names.
-private struct FolderNumber: Hashable {
-  let device: UInt64
-  let inode: UInt64
-
-  /// Follows symbolic links. Returns nil if the folder does not exist.
-  init?(_ path: NameBytes) {
-    var status = csys_file_status()
-    guard path.withCString({ csys_status_at(AT_FDCWD, $0, 1, &status) }) == 0, status.mode & S_IFMT == S_IFDIR else {
-      return nil
-    }
-    (device, inode) = (status.device, status.inode)
-  }
-}
