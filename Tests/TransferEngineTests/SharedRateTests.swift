@@ -76,6 +76,13 @@ import TransferModel
     #expect(access(left, F_OK) != 0)
   }
 
+  @Test func whatIsNoFileIsNotWaitedFor() throws {
+    let first = try member()
+    #expect(mkfifo("\(groups)/rate-line/1-fifo", 0o600) == 0 && mkdir("\(groups)/rate-line/2-folder", 0o700) == 0)
+    #expect(symlink("/etc/passwd", "\(groups)/rate-line/3-link") == 0)
+    #expect(own(first) == 900)
+  }
+
   @Test func oneThatHangsIsNotWaitedFor() throws {
     let (first, second) = (try member(), try member())
     #expect(own(first) == 900)

@@ -93,7 +93,8 @@ final class RateLeases {
 
   /// nil for a member that has ended, whose file is removed.
   private func note(_ name: String) -> RateNote? {
-    let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // A FIFO must not be waited for.
+    let file = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
     guard flock(file, LOCK_SH | LOCK_NB) != 0 else {
