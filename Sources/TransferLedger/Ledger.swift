@@ -57,13 +57,21 @@ public final class Ledger: Sendable {
     try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs)
   }
 
+  /// The same.
+  /// - Parameter kept: where connections come from and are left.
+  package static func open(
+    at path: String, mode: OpenMode, clock: any TransferClock, keeping kept: KeptConnections?
+  ) throws(TransferError) -> Ledger {
+    try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs, keeping: kept)
+  }
+
   static func open(
     at path: String, mode: OpenMode, clock: any TransferClock, gatePatienceMs: Int64 = Gate.patienceMs,
-    migrations: Migrations = .embedded
+    migrations: Migrations = .embedded, keeping kept: KeptConnections? = nil
   ) throws(TransferError) -> Ledger {
     let file = try StoreFile(at: path, makesFolder: mode == .create)
     guard file.exists || mode == .create else { throw file.missingError }
-    let store = Store(path: file.path, migrations: migrations)
+    let store = Store(path: file.path, migrations: migrations, kept: kept)
     do {
       return try open(store, file, mode, clock, gatePatienceMs)
     } catch  where error.isBlankStore {

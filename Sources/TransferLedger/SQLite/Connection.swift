@@ -57,6 +57,9 @@ final class Connection {
   /// False outside of transactions, also after SQLite itself rolled one back because of a failure.
   var isInTransaction: Bool { sqlite3_get_autocommit(db) == 0 }
 
+  /// Neither in a transaction nor in the middle of a statement.
+  var isAtRest: Bool { sqlite3_txn_state(db, nil) == SQLITE_TXN_NONE }
+
   func configure(_ option: Int32, _ value: Int32) throws(SQLiteError) { try check(csqlite_config(db, option, value)) }
 
   /// How long a statement waits for a lock, in milliseconds.

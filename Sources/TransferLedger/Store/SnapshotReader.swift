@@ -9,6 +9,8 @@ final class SnapshotReader: @unchecked Sendable {
     var connection: Connection
     /// The state of the file when it was opened without locks; nil while SQLite's locks protect it. See ``open()``.
     var state: [Int]?
+    /// No read has failed.
+    var isSound = true
   }
   private let source = Lock<Source?>(nil)
   private let trustsLocks: Bool
@@ -25,7 +27,12 @@ final class SnapshotReader: @unchecked Sendable {
         for _ in 0..<8 {
           let current = try source ?? open()
           source = current
-          guard let state = current.state else { return try Self.snapshot(current.connection, body) }
+          guard let state = current.state else {
+            do { return try Self.snapshot(current.connection, body) } catch {
+              source?.isSound = false
+              throw error
+            }
+          }
           // The cache of the connection may be outdated if the file has changed.
           if state == file.unlockedState {
             do {
@@ -51,7 +58,12 @@ final class SnapshotReader: @unchecked Sendable {
   /// The stamp of the file: changes at a checkpoint.
   var stamp: [Int] { file.stamp }
 
-  func close() { source.withLock { $0 = nil } }
+  func close() {
+    source.withLock { source in
+      if let source, source.isSound, source.state == nil { store.leave(source.connection, .readOnly) }
+      source = nil
+    }
+  }
 
   private static func snapshot<T>(_ connection: Connection, _ body: (LedgerReader) throws -> T) throws -> T {
     try connection.run("BEGIN")

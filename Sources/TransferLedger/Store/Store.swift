@@ -14,9 +14,17 @@ struct Store: Sendable {
   var migrations = Migrations.embedded
   /// The page size of a ledger that it creates; nil for SQLite's default of 4096 bytes.
   var pageSize: Int?
+  /// Where connections come from and are left; nil to open a new one each time.
+  var kept: KeptConnections?
 
   /// A connection that writes. It checkpoints neither automatically nor on close: see ``Gate``.
   func openWriter() throws(TransferError) -> Connection {
+    if let connection = kept?.take(.readWrite, of: path) { return connection }
+    return try openNewWriter()
+  }
+
+  /// The same, certainly without anything that an earlier connection had read.
+  func openNewWriter() throws(TransferError) -> Connection {
     do {
       let connection = try Connection(path: path, access: .readWrite)
       try harden(connection)
@@ -33,6 +41,7 @@ struct Store: Sendable {
 
   /// A connection that cannot write.
   func openReader(_ access: Connection.Access) throws(TransferError) -> Connection {
+    if access == .readOnly, let connection = kept?.take(access, of: path) { return connection }
     do {
       let connection = try Connection(path: path, access: access)
       try harden(connection)
@@ -42,6 +51,9 @@ struct Store: Sendable {
       throw TransferError(any: error, "open store", path: path)
     }
   }
+
+  /// Takes back a connection that is sound: nothing has failed on it that could make it differ from the file.
+  func leave(_ connection: Connection, _ access: Connection.Access) { kept?.keep(connection, access, of: path) }
 
   /// A ledger may come from an untrusted source: SQLite features that a hostile file could abuse are disabled.
   /// Source: https://sqlite.org/security.html

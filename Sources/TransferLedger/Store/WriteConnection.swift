@@ -54,6 +54,7 @@ final class WriteConnection {
 
   func close() {
     checkpoint()
+    if let connection, refusal == nil, uncertainCommits == 0 { store.leave(connection, .readWrite) }
     connection = nil
   }
 
@@ -76,7 +77,7 @@ final class WriteConnection {
     }
     do throws(TransferError) {
       let failed = connection
-      connection = try store.openWriter()
+      connection = try store.openNewWriter()
       withExtendedLifetime(failed) {}
     } catch {
       if !isRetrying() { refusal = error }

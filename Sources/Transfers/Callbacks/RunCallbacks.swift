@@ -53,7 +53,7 @@ extension TransferStore {
   /// Starts the deliveries of a command that has started no engine.
   package func start(_ callbacks: RunCallbacks) throws(TransferError) {
     guard !callbacks.isOpen else { return }
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: machine.clock)
+    let ledger = try open(.existing)
     do throws(TransferError) {
       if try !callbacks.start(ledger, on: machine, clock: machine.clock) { ledger.close() }
     } catch {
@@ -71,7 +71,7 @@ extension TransferStore {
     let callbacks = RunCallbacks()
     try start(callbacks)
     callbacks.finish(CallbackDeadline(beginMs: withinMs), isStopped)
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: machine.clock)
+    let ledger = try open(.existing)
     defer { ledger.close() }
     return try ledger.read { try $0.callbacksLeft() }
   }

@@ -31,7 +31,7 @@ extension TransferStore {
       notice: notice)
     let copies = StagedCopies(storePath: path)
     let open = { () throws(TransferError) -> (ledger: Ledger, targets: [AdmissionTarget]) in
-      let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
+      let ledger = try self.open(.create)
       opened.withLock { $0.ledger = ledger }
       let mark = try ledger.read { reader in try reader.addedMark() }
       opened.withLock { $0.mark = mark }

@@ -15,7 +15,7 @@ extension TransferStore {
     let spool = try target.spool(ignoresCase: { target.folder.ignoresCase }, notice: notice)
     let batches = try target.batches(spool.origins)
     let clock = machine.clock
-    let ledger = try Ledger.open(at: path, mode: .create, clock: clock)
+    let ledger = try open(.create, clock: clock)
     defer { ledger.close() }
     let mark = try ledger.read { reader in try reader.addedMark() }
     let admitter = DownloadAdmitter(spool, to: target.folder, batches)

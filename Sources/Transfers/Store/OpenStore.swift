@@ -17,14 +17,21 @@ package final class OpenStore: Sendable {
 
   /// Opens the store at `path`; upgrades a store of an older program unless it is opened read-only.
   /// - Throws: errors of the store.
-  package init(at path: String, _ mode: Mode, clock: any TransferClock = SystemClock()) throws(TransferError) {
+  package convenience init(
+    at path: String, _ mode: Mode, clock: any TransferClock = SystemClock()
+  ) throws(TransferError) {
+    try self.init(at: path, mode, on: Machine(clock: clock))
+  }
+
+  /// The same, with the clock and the kept connections of a machine.
+  package init(at path: String, _ mode: Mode, on machine: Machine) throws(TransferError) {
     let ledgerMode: Ledger.OpenMode =
       switch mode {
       case .create: .create
       case .existing: .existing
       case .readOnly: .readOnly
       }
-    ledger = try Ledger.open(at: path, mode: ledgerMode, clock: clock)
+    ledger = try TransferStore(at: path, on: machine).open(ledgerMode)
   }
 
   /// Opens the store at `path` for changes. A store that was merged from others takes none: it is opened for reading,

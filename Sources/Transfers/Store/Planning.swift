@@ -70,7 +70,7 @@ extension TransferStore {
   /// nil when there is no ledger.
   func openForReading() throws(TransferError) -> Ledger? {
     do throws(TransferError) {
-      return try Ledger.open(at: path, mode: .readOnly, clock: machine.clock)
+      return try open(.readOnly)
     } catch {
       if error.kind == .storeMissing { return nil }
       throw error

@@ -24,7 +24,7 @@ extension TransferStore {
   ) throws(TransferError) {
     let clock = SteadyClock()
     try refuseMerged(clock)
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    let ledger = try open(.existing, clock: clock)
     defer { ledger.close() }
     let counts = try ledger.read { try $0.doneUploadCounts(filter) }
     proof.replaced = counts.replaced + (try ledger.read { try $0.replacedDownloads(filter) })
@@ -40,7 +40,7 @@ extension TransferStore {
   }
 
   private func refuseMerged(_ clock: SteadyClock) throws(TransferError) {
-    let ledger = try Ledger.open(at: path, mode: .readOnly, clock: clock)
+    let ledger = try open(.readOnly, clock: clock)
     defer { ledger.close() }
     guard try ledger.read({ try $0.isMerged() }) else { return }
     throw TransferError(

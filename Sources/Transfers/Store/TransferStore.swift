@@ -22,6 +22,11 @@ package struct TransferStore: Sendable {
     (self.path, self.hook, self.machine) = (path, hook, machine)
   }
 
+  /// - Parameter clock: nil for the machine's.
+  func open(_ mode: Ledger.OpenMode, clock: (any TransferClock)? = nil) throws(TransferError) -> Ledger {
+    try Ledger.open(at: path, mode: mode, clock: clock ?? machine.clock, keeping: machine.connections?.kept)
+  }
+
   /// Works until nothing is left, `stop` is requested, or no destination can be reached. Everything counted in the
   /// result is durable on return. A batch that cannot be sent does not delay others; the result names it with its
   /// error.
@@ -34,7 +39,7 @@ package struct TransferStore: Sendable {
     let clock = SteadyClock(machine.clock)
     let shared = try options.rateGroup.map { name throws(TransferError) in try SharedRate(name, in: RateFolder.path) }
     defer { shared?.leave() }
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    let ledger = try open(.existing, clock: clock)
     var isKept = false
     defer { if !isKept { ledger.close() } }
     // From then on a signal does not end the process: the end of the run is to be recorded.

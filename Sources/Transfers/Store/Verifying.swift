@@ -38,7 +38,7 @@ extension TransferStore {
     found: (KeptDownload, Result<LocalFinding, Failure>) -> Void
   ) throws(TransferError) -> VerifyResult {
     let clock = machine.clock
-    let ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
+    let ledger = try open(.existing, clock: clock)
     defer { ledger.close() }
     var (result, last) = (VerifyResult(), Int64(0))
     var repair = repairs ? Repair(ledger, wallMs: clock.wallMs) : nil

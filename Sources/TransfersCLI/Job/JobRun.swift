@@ -44,7 +44,7 @@ struct JobRun {
   let policy: String
   /// The command line for the ledger.
   let argv: [String]
-  let context: Context
+  var context: Context
   /// False to leave what was recorded to the engine that owns the ledger.
   var sends = true
 
@@ -55,17 +55,31 @@ struct JobRun {
     _ telling: JobTelling, writesLog: Bool, plans: [PlannedFiles]?,
     _ parsed: () throws(CommandFailure) -> [JobLine.Parsed]
   ) -> (outcome: JobOutcome, problems: [CommandFailure]) {
-    let books = JobBooks(job: job, storePath: storePath, context: context, telling: telling, callbacks: callbacks)
-    var problems = books.open()
-    let outcome = run(plans: plans, parsed)
-    problems += books.close(outcome, writesLog: writesLog)
-    return (outcome, problems)
+    keeping { run in
+      let books = JobBooks(
+        job: job, storePath: storePath, context: run.context, telling: telling, callbacks: callbacks)
+      var problems = books.open()
+      let outcome = run.run(plans: plans, parsed)
+      problems += books.close(outcome, writesLog: writesLog)
+      return (outcome, problems)
+    }
   }
 
   /// Only records new files. This is no run of the job: it has no result, and nobody is told of it.
   /// - Returns: the error, if any; the run that continues, or the next, tells it.
   func record(_ parsed: () throws(CommandFailure) -> [JobLine.Parsed]) -> CommandFailure? {
-    run(plans: nil, parsed).failure
+    keeping { run in run.run(plans: nil, parsed).failure }
+  }
+
+  /// The steps of a run open the ledger one after the other: they keep its connections until the run ends, or longer if
+  /// the caller has some to keep.
+  private func keeping<Result>(_ body: (JobRun) -> Result) -> Result {
+    guard context.machine.connections == nil else { return body(self) }
+    let connections = StoreConnections()
+    defer { connections.closeIdle() }
+    var run = self
+    run.context = context.keeping(connections)
+    return body(run)
   }
 
   private func run(
@@ -76,7 +90,8 @@ struct JobRun {
     let (faults, engineEnd) = (SourceFaults(job), EngineEnd(context.clock))
     do throws(CommandFailure) {
       let lines = try parsed()
-      guard let (command, inner) = lines.first else { return outcome }
+      guard let (command, given) = lines.first else { return outcome }
+      let inner = given.keeping(context.machine.connections)
       if let push = command as? PushCommand {
         let asked = try uploads(lines, plans, faults)
         let destinations = asked.map(\.settings.destination).joined(separator: ", ")

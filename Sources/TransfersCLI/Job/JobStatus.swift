@@ -51,7 +51,7 @@ struct JobStatus: OutputValue {
   ) throws(CommandFailure) -> Value? {
     let ledger: OpenStore
     do throws(TransferError) {
-      ledger = try OpenStore(at: storePath, .readOnly, clock: context.clock)
+      ledger = try OpenStore(at: storePath, .readOnly, on: context.machine)
     } catch {
       guard error.kind == .storeMissing else { throw CommandFailure(error) }
       return nil

@@ -18,7 +18,7 @@ struct Context: Sendable {
   let environment: [String: String]
   let out: OutputStream
   let err: OutputStream
-  let machine: Machine
+  private(set) var machine: Machine
   /// How `serve` shows pages; nil for pages that are files.
   private(set) var live: HTMLLive?
   /// Which of its pages `serve` was asked for.
@@ -72,6 +72,13 @@ struct Context: Sendable {
   func answering(_ signals: SignalWatch) -> Context {
     var context = self
     context.signals = signals
+    return context
+  }
+
+  /// The same context, with connections that are kept while its ledger is closed.
+  func keeping(_ connections: StoreConnections?) -> Context {
+    var context = self
+    context.machine.connections = connections
     return context
   }
 

@@ -6,12 +6,12 @@ import TransferReports
 enum LedgerAccess {
   /// Opens it for reading; works while an engine writes.
   static func open(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
-    try failing { () throws(TransferError) in try OpenStore(at: path, .readOnly, clock: context.clock) }
+    try failing { () throws(TransferError) in try OpenStore(at: path, .readOnly, on: context.machine) }
   }
 
   /// Opens an existing ledger for writing.
   static func openForWriting(_ path: String, _ context: Context) throws(CommandFailure) -> OpenStore {
-    try failing { () throws(TransferError) in try OpenStore(at: path, .existing, clock: context.clock) }
+    try failing { () throws(TransferError) in try OpenStore(at: path, .existing, on: context.machine) }
   }
 
   /// Refuses a ledger that cannot be opened, before an engine is built; upgrades one of an older program.

@@ -138,7 +138,7 @@ struct JobBooks {
     guard telling.callbacks.contains(where: { $0.event == .started }) else { return [] }
     do throws(CommandFailure) {
       try failing { () throws(TransferError) in
-        let ledger = try OpenStore(at: storePath, .create, clock: context.clock)
+        let ledger = try OpenStore(at: storePath, .create, on: context.machine)
         defer { ledger.close() }
         try ledger.tellStart(of: job.name, telling)
       }
@@ -169,7 +169,7 @@ struct JobBooks {
   private func takeBack() throws(CommandFailure) {
     guard telling.callbacks.contains(where: { $0.event == .started }) else { return }
     try failing { () throws(TransferError) in
-      let ledger = try OpenStore(at: storePath, .create, clock: context.clock)
+      let ledger = try OpenStore(at: storePath, .create, on: context.machine)
       defer { ledger.close() }
       try ledger.takeBackStart(of: job.name, telling)
     }
@@ -177,7 +177,7 @@ struct JobBooks {
 
   private func record(_ outcome: JobOutcome) throws(CommandFailure) {
     let ledger = try failing { () throws(TransferError) in
-      try OpenStore(at: storePath, .create, clock: context.clock)
+      try OpenStore(at: storePath, .create, on: context.machine)
     }
     defer { ledger.close() }
     let row = JobRow(
@@ -211,6 +211,8 @@ struct JobBooks {
     let status = try JobStatus.read(job.name, job, storePath, context, batches: 0)
     let header = ReportHeader(
       store: .ofAny(storePath, context), filters: [:], generatedMs: context.clock.wallMs, checks: [])
+    // The path may be that of a ledger.
+    context.machine.connections?.closeIdle()
     do throws(CommandFailure) {
       let file = try OutputFile(NameBytes(path), store: storePath)
       if file.isReplaced, !MetricsFile.mayReplace(path) {
