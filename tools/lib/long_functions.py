@@ -28,8 +28,6 @@ EXCEPTIONS = {
     # One case for each key, entry or report.
     "Sources/TransfersCLI/Commands/ReportCommand.swift": ["execute"],
     "Sources/TransfersCLI/Commands/TopCommand.swift": ["watch"],
-    # The same sources for several destinations: what has to be undone together stays together.
-    "Sources/Transfers/Store/Adding.swift": ["add"],
 }
 
 

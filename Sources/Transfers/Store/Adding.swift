@@ -45,15 +45,8 @@ extension TransferStore {
     let mark = opened.withLock { $0.mark }
     var uncopied: [FileID] = []
     if let ledger = opened.withLock({ $0.ledger }) {
-      let (tookMs, isComplete) = (clock.bootMs - startedMs, found.isComplete)
-      try ledger.write { tx in
-        // A scan is a row for each place, whose destinations differ only in the prefix.
-        guard isComplete else { return }
-        for (place, some) in Dictionary(grouping: targets.indices, by: { targets[$0].keyPlace }) {
-          let counts = SourceCounts(of: some.map { recorded[$0].counts })
-          let refused = some.reduce(0) { $0 + recorded[$1].failedBefore.withoutRow() }
-          try tx.noteScan(options.scan(sources, at: place, counts, refused: refused, tookMs: tookMs))
-        }
+      if found.isComplete {
+        try Self.noteScan(of: sources, recorded, targets, options, tookMs: clock.bootMs - startedMs, ledger)
       }
       if options.settings.stage == true {
         uncopied = try copies.settle(ledger, notice: notice)
@@ -61,13 +54,20 @@ extension TransferStore {
       }
       for one in recorded { try options.tellFates(one, ledger, notice) }
     }
-    return recorded.map { one in
-      let files = AddedFiles(since: mark, batch: one.batch, files: one.files)
-      var counts = one.counts
-      counts.failed += uncopied.count { AddedFiles.holds($0.rawValue, files.ranges) }
-      var result = AddResult(batch: one.batch, counts: counts, files: files)
-      result.failedBefore = one.failedBefore
-      return result
+    return recorded.map { AddResult($0, since: mark, uncopied: uncopied) }
+  }
+
+  /// A scan is a row for each place, whose destinations differ only in the prefix.
+  private static func noteScan(
+    of sources: [NameBytes], _ recorded: [SourceAdmitter.Recorded], _ targets: [UploadTarget],
+    _ options: UploadOptions, tookMs: Int64, _ ledger: Ledger
+  ) throws(TransferError) {
+    try ledger.write { tx in
+      for (place, some) in Dictionary(grouping: targets.indices, by: { targets[$0].keyPlace }) {
+        let counts = SourceCounts(of: some.map { recorded[$0].counts })
+        let refused = some.reduce(0) { $0 + recorded[$1].failedBefore.withoutRow() }
+        try tx.noteScan(options.scan(sources, at: place, counts, refused: refused, tookMs: tookMs))
+      }
     }
   }
 
@@ -133,6 +133,17 @@ extension TransferStore {
     let asked = destinations.count > 1 ? Set(destinations) : []
     guard try ledger.read({ reader in try reader.destinations(ofJob: job) }) != asked else { return }
     try ledger.write { tx in try tx.setDestinations(ofJob: job, asked) }
+  }
+}
+
+extension AddResult {
+  /// What was recorded for one destination. Files whose copies were not made have failed since.
+  fileprivate init(_ recorded: SourceAdmitter.Recorded, since mark: AddedFiles.Mark, uncopied: [FileID]) {
+    let files = AddedFiles(since: mark, batch: recorded.batch, files: recorded.files)
+    var counts = recorded.counts
+    counts.failed += uncopied.count { AddedFiles.holds($0.rawValue, files.ranges) }
+    self.init(batch: recorded.batch, counts: counts, files: files)
+    failedBefore = recorded.failedBefore
   }
 }
 
