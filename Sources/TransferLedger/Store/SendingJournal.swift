@@ -75,11 +75,16 @@ public final class SendingJournal: @unchecked Sendable {
     let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { return [:] }
     defer { close(descriptor) }
+    // Reading the records one by one would cost a thousand system calls at the start of each run.
+    let content = [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, count in
+      count = max(0, pread(descriptor, bytes.baseAddress, byteCount, 0))
+    }
     var found: [AttemptID: SentContent.Piece] = [:]
-    var record = SendingRecord()
-    for at in stride(from: 0, to: byteCount, by: SendingRecord.size) {
-      guard pread(descriptor, &record, SendingRecord.size, off_t(at)) == SendingRecord.size else { break }
-      if let piece = record.piece { found[AttemptID(rawValue: record.attempt)] = piece }
+    content.withUnsafeBytes { bytes in
+      for at in stride(from: 0, through: bytes.count - SendingRecord.size, by: SendingRecord.size) {
+        let record = bytes.loadUnaligned(fromByteOffset: at, as: SendingRecord.self)
+        if let piece = record.piece { found[AttemptID(rawValue: record.attempt)] = piece }
+      }
     }
     return found
   }
