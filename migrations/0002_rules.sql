@@ -42,7 +42,7 @@ CREATE TRIGGER view_doc_stays BEFORE DELETE ON view_doc BEGIN SELECT RAISE(FAIL,
 CREATE TRIGGER engine_run_birth BEFORE INSERT ON engine_run
 WHEN (NEW.ended_at IS NOT NULL) <> (NEW.origin_id IS NOT NULL) OR EXISTS (SELECT 1 FROM engine_run WHERE id = NEW.id)
   OR EXISTS (SELECT 1 FROM engine_run WHERE uid = NEW.uid)
-  OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL)
+  OR NEW.origin_id IS NULL AND EXISTS (SELECT 1 FROM engine_run WHERE ended_at IS NULL AND origin_id IS NULL)
 BEGIN SELECT RAISE(FAIL, 'a run begins open, while no other run is open; a merged run has ended'); END;
 CREATE TRIGGER engine_run_fixed BEFORE UPDATE ON engine_run
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR NEW.argv <> OLD.argv OR NEW.version <> OLD.version OR NEW.host <> OLD.host

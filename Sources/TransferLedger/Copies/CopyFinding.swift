@@ -82,8 +82,8 @@ struct CopyDetector {
       """
       SELECT uid, born_ns, EXISTS (SELECT 1 FROM engine_run WHERE uid = ?1)
         AND (?2 = 0 OR EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'attempt' AND seq >= ?2)),
-        (SELECT uid FROM engine_run WHERE ended_at IS NULL AND started_at > coalesce(copied_at, -1)
-          ORDER BY id DESC LIMIT 1),
+        (SELECT uid FROM engine_run
+          WHERE ended_at IS NULL AND origin_id IS NULL AND started_at > coalesce(copied_at, -1)),
         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'attempt'), 0),
         uid <> ?3 OR EXISTS (SELECT 1 FROM engine_run WHERE uid = ?4)
       FROM store_meta

@@ -6,7 +6,9 @@ extension LedgerTransaction {
   /// which proves that their processes are gone.
   func beginRun(_ run: NewRun) throws -> RunID {
     try db.run(
-      "UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL", .int(wallMs))
+      """
+      UPDATE engine_run SET ended_at = max(started_at, ?), how = 'crashed' WHERE ended_at IS NULL AND origin_id IS NULL
+      """, .int(wallMs))
     let begun = RunID(
       rawValue: try db.insert(
         """
