@@ -6,12 +6,26 @@ extension LedgerReader {
   /// that were replaced by newer content or that somebody else removed. A source of a job that was found changed is
   /// replaced when the job scans it again, if it is still there. Reads the removals that are not done.
   public func removals(_ filter: RowFilter, keptSinceMs: Int64 = .min) throws -> RemovalTotals {
-    let rows = try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs)) { row in
-      (
-        isKept: row.flag(0), isPutOff: row.flag(1), code: row.textOrNil(2), message: row.textOrNil(3),
-        sources: row.int(4)
-      )
-    }
+    Self.totals(try db.rows(Self.removalsByReason, filter, .integer(keptSinceMs), row: Self.reason))
+  }
+
+  /// The same for all batches of a job. The cost depends only on the removals that are not done.
+  public func removals(ofJob job: String, keptSinceMs: Int64) throws -> RemovalTotals {
+    let statement = ComposedStatement(
+      sql: Self.removalsByReason, variant: "job", parts: [("files", Self.isOfJob)], values: [.integer(keptSinceMs)],
+      shared: [.text(job)])
+    return Self.totals(try db.rows(statement, row: Self.reason))
+  }
+
+  private static let isOfJob = "EXISTS (SELECT 1 FROM batch j WHERE j.id = f.batch_id AND j.job = ?101)"
+
+  private typealias Removals = (isKept: Bool, isPutOff: Bool, code: String?, message: String?, sources: Int)
+
+  private static func reason(_ row: SQLRow) -> Removals {
+    (row.flag(0), row.flag(1), row.textOrNil(2), row.textOrNil(3), row.int(4))
+  }
+
+  private static func totals(_ rows: [Removals]) -> RemovalTotals {
     var totals = RemovalTotals()
     for row in rows {
       if row.isKept { totals.kept += row.sources } else { totals.waiting += row.sources }
@@ -22,16 +36,6 @@ extension LedgerReader {
     }
     totals.reasons.sort { ($1.sources, $0.code) < ($0.sources, $1.code) }
     return totals
-  }
-
-  /// Whether any removal is not done, so that ``removals(_:keptSinceMs:)`` may find some.
-  public func hasRemovals() throws -> Bool {
-    try db.first(
-      """
-      SELECT EXISTS (SELECT 1 FROM removal WHERE state = 'pending')
-        OR EXISTS (SELECT 1 FROM removal WHERE state = 'skipped' OR state = 'failed')
-      """
-    ) { $0.flag(0) } ?? false
   }
 
   static let removalsByReason: StaticString = """

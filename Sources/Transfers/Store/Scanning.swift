@@ -31,13 +31,7 @@ extension StoreReader {
 
   /// The same for all batches of a job.
   package func removals(ofJob job: String, keptSinceMs: Int64) throws -> RemovalTotals {
-    // Mostly there are none, and a job may have a hundred thousand batches.
-    guard try reader.hasRemovals() else { return RemovalTotals() }
-    var terms = BatchTerms()
-    terms.jobs = [job]
-    var filter = RowFilter()
-    filter.withinBatches = try batches(terms)
-    return try removals(filter, keptSinceMs: keptSinceMs)
+    try reader.removals(ofJob: job, keptSinceMs: keptSinceMs)
   }
 
   /// Whether the removal of a source or a callback is due now. An engine does both even if no files are left. Looks at
