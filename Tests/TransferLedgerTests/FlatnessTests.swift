@@ -22,7 +22,11 @@ import TransferModel
     try fill(f, history)
     _ = try counted(f)
     try live(f)
-    return try counted(f)
+    var sum = try counted(f)
+    // Opening a ledger is work, too.
+    try f.restart()
+    sum.merge(try counted(f), uniquingKeysWith: +)
+    return sum
   }
 
   /// The steps since the last call, for the statements of both connections.
@@ -60,6 +64,9 @@ import TransferModel
     _ = try f.ledger.control(.cancel, .files((try files(f, "unknown")).suffix(count / 2)))
     _ = try f.ledger.control(.clean(failed: false), .files((try files(f, "cancelled")).suffix(count / 4)))
     _ = try f.ledger.write { try $0.endRun(run, how: "done") }
+    try f.ledger.write { tx in
+      for _ in 0..<count { _ = try tx.endRun(try tx.beginRun(LedgerFixture.newRun), how: "done") }
+    }
   }
 
   private static func files(_ f: LedgerFixture, _ state: String) throws -> [FileID] {
@@ -108,6 +115,7 @@ import TransferModel
     try f.ledger.read { reader in
       _ = try (reader.controlState(nowMs: 5), reader.nextDueMs(), reader.isAnythingLeft(), reader.changeMark())
       _ = try (reader.hasReadyFiles(without: [batch]), reader.batchSettings(batch), reader.newestNumbers())
+      _ = try (reader.firstSettlingFile(), reader.removals(ofJob: "today", keptSinceMs: 0))
     }
     _ = try f.ledger.write { (try $0.heartbeat(run), try $0.endRun(run, how: "done")) }
     let next = try f.startRun()

@@ -53,9 +53,9 @@ final class LedgerFixture {
     ledger = try Ledger.open(at: path, mode: .existing, clock: clock)
   }
 
-  func startRun() throws -> RunID {
-    try ledger.startRun(NewRun(argv: ["transfers", "run"], version: "0.1", host: "here", bootID: "b", pid: 7))
-  }
+  static let newRun = NewRun(argv: ["transfers", "run"], version: "0.1", host: "here", bootID: "b", pid: 7)
+
+  func startRun() throws -> RunID { try ledger.startRun(Self.newRun) }
 
   func makeBatch(_ place: String = "put:there", name: String? = nil, priority: Int = 0) throws -> BatchID {
     let settings = BatchSettings(destination: place)

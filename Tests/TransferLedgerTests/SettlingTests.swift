@@ -144,11 +144,13 @@ import Testing
   @Test func whatIsToBeCopiedWaitsForItsCopyThen() throws {
     _ = try admit(1, stage: true)
     #expect(try f.ledger.read { try $0.settlingFiles(after: 0, limit: 9) }.isEmpty)
+    #expect(try f.ledger.read { try $0.firstSettlingFile() } == nil)
     f.clock.advance(ms: 60_000)
     let source = try #require(try due().first)
     _ = try f.ledger.write { try $0.endLook(source) }
     #expect(try states() == ["settling - 11"])
     #expect(try f.ledger.read { try $0.settlingFiles(after: 0, limit: 9) }.count == 1)
+    #expect(try f.ledger.read { try $0.firstSettlingFile() } == source.id)
     #expect(try f.findings() == [])
   }
 

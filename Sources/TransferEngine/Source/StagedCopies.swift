@@ -37,7 +37,8 @@ public struct StagedCopies: Sendable {
   ) throws(TransferError) -> [FileID] {
     let hold = try hold()
     defer { withExtendedLifetime(hold) {} }
-    var (last, waiting): (Int64, [FileID]) = (0, [])
+    guard let first = try ledger.read({ reader in try reader.firstSettlingFile() }) else { return [] }
+    var (last, waiting): (Int64, [FileID]) = (first.rawValue - 1, [])
     while true {
       let page = try ledger.read { [last] reader in try reader.settlingFiles(after: last, limit: 500) }
       guard let final = page.last else { return waiting }
@@ -53,7 +54,7 @@ public struct StagedCopies: Sendable {
   public func settleLeft(
     _ ledger: Ledger, isStopped: @escaping @Sendable () -> Bool, notice: (Notice) -> Void
   ) throws(TransferError) {
-    guard !(try ledger.read { reader in try reader.settlingFiles(after: 0, limit: 1) }).isEmpty else { return }
+    guard try ledger.read({ reader in try reader.firstSettlingFile() }) != nil else { return }
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       close(lock)

@@ -17,6 +17,16 @@ extension LedgerReader {
     }
   }
 
+  /// The first of them; nil if there is none. Reads only files that are settling.
+  public func firstSettlingFile() throws -> FileID? {
+    try db.first(Self.firstSettling) { $0.idOrNil(0) } ?? nil
+  }
+
+  static let firstSettling: StaticString = """
+    SELECT min(id) FROM file WHERE state = 'settling' AND cause IS NOT 'source.settling'
+      AND state <> 'done' AND state <> 'active' AND state <> 'pending' AND state <> 'finishing'
+    """
+
   static let settlingFiles: StaticString = """
     SELECT id, path, size, mtime_ns, ctime_ns, inode, device, boot, root FROM file
     WHERE state = 'settling' AND id > ? AND cause IS NOT 'source.settling' ORDER BY id LIMIT ?
