@@ -132,6 +132,15 @@ import TransferModel
     #expect(try f.findings().filter { $0.hasPrefix("I37") || $0.hasPrefix("I38") } == [])
   }
 
+  /// Looking for them reads all files that have no sum.
+  @Test func runsThatCompleteAFewFilesAddThemUpInTurn() throws {
+    let isToAdd = { (run: Int64, done: Int) in f.ledger.isToAddUpFiles(RunID(rawValue: run), done: done) }
+    #expect(isToAdd(7, 64) && !isToAdd(7, 63))
+    #expect((1...640).count { isToAdd($0, 0) } == 10)
+    try f.ledger.addUpHistory(withFiles: false, until: { false })
+    #expect(try f.texts("SELECT count(*) FROM file_sum") == ["0"])
+  }
+
   /// Closes the attempts of active files, except the newest.
   private func close() throws {
     try f.shell(

@@ -57,7 +57,8 @@ public struct Engine: Sendable {
         return try tx.endRun(run, how: how, processorMs: clock.processorMs)
       }
       // If this fails, the next run stores the sums; until then reports compute them.
-      try? ledger.addUpHistory(until: { stop.isAsked })
+      try? ledger.addUpHistory(
+        withFiles: ledger.isToAddUpFiles(run, done: summary.done), until: { stop.isAsked })
       return summary
     } catch {
       let how = "failed: \(error.kind.rawValue)"

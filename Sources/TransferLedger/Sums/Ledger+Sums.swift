@@ -4,11 +4,22 @@ import TransferModel
 extension Ledger {
   /// Blocks of 4,096 rows in one transaction, which takes a few milliseconds.
   static let sumsAtOnce = 4
+  /// A sum of fewer done files is not worth its row.
+  static let fewestFilesOfSum = 64
+
+  /// Whether a run that completed this many files has to add up done files. Those that complete a few do it in turn:
+  /// the batches of a job that runs every five minutes never have enough files for a sum, and reading all of them at
+  /// the end of each run would make each run slower than the last.
+  public func isToAddUpFiles(_ run: RunID, done: Int) -> Bool {
+    done >= Self.fewestFilesOfSum || run.rawValue % Int64(Self.fewestFilesOfSum) == 0
+  }
 
   /// Adds up the history since the last call. Blocking; stops between two transactions once `isStopped` returns true,
   /// and the next run does the rest.
-  public func addUpHistory(until isStopped: () -> Bool) throws(TransferError) {
+  /// - Parameter withFiles: whether to look for done files, which reads all that have no sum yet.
+  public func addUpHistory(withFiles: Bool = true, until isStopped: () -> Bool) throws(TransferError) {
     while !isStopped(), try write({ try $0.addUpAttempts() }) {}
+    guard withFiles else { return }
     let blocks = try read { try $0.doneBlocksToAddUp() }
     for start in stride(from: 0, to: blocks.count, by: Self.sumsAtOnce) where !isStopped() {
       let part = Array(blocks[start..<min(start + Self.sumsAtOnce, blocks.count)])
