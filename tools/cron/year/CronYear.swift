@@ -17,6 +17,9 @@ package final class CronYear {
     package var speed: Int64 = 400
     /// After this many runs all faults stop for a while, and everything must be in order then.
     package var runsBetweenChecks = 288
+    /// Called after this many runs, with their number.
+    package var runsBetweenSigns = 1_000
+    package var onSign: (@Sendable (Int) -> Void)?
 
     package init(runs: Int, seed: UInt64) { (self.runs, self.seed) = (runs, seed) }
   }
@@ -30,6 +33,7 @@ package final class CronYear {
   private let program: EmbeddedProgram
   private let judges: [YearJudge]
   private var jobs: [String: EmbeddedJob] = [:]
+  private let connections = StoreConnections()
   private var chance: Chance
   private let trouble: Trouble
   /// Writers and checks, used also during a run.
@@ -61,7 +65,8 @@ package final class CronYear {
     let outage = plan.runs / 3..<plan.runs / 3 + min(7 * 288, plan.runs / 8)
     trouble = Trouble(server: server, clock: clock, tokenPath: "\(folder)/token", longOutage: outage)
     program = EmbeddedProgram(
-      environment: ["HOME": folder, "TZ": "UTC"], on: Machine(clock: clock, transport: server))
+      environment: ["HOME": folder, "TZ": "UTC"], on: Machine(clock: clock, transport: server, connections: connections)
+    )
     let text =
       "destinations: {box: {url: \"http://files.test/in/\", auth: \"bearer=file:\(folder)/token\"}}\njobs:\n"
       + YearJob.all.map { $0.lines(below: folder) }.joined()
@@ -82,6 +87,7 @@ package final class CronYear {
       for number in 1...plan.runs {
         run = number
         try fiveMinutes()
+        if number % plan.runsBetweenSigns == 0 { plan.onSign?(number) }
         let isLast = number == plan.runs
         if isLast || number % plan.runsBetweenChecks == 0 && !trouble.isLong { try checkInCalm() }
       }
@@ -140,6 +146,9 @@ package final class CronYear {
     let outcome = try job(judge.tree.job.name).run()
     let struck = FaultyDisk.hasStruck
     FaultyDisk.plan(nil)
+    // After a crash, and otherwise at random, the next run begins like a new process, with nothing that an earlier one
+    // had read.
+    if struck || chance.happens(30) { connections.closeIdle() }
     tally.count(outcome.code, isStruck: struck)
     let (touched, failure) = world.withLock { ($0.touched, $0.failure) }
     if let failure { throw failure }

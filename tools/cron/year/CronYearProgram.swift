@@ -12,7 +12,15 @@ struct CronYearProgram {
     }
     do {
       var plan = CronYear.Plan(runs: runs, seed: seed)
-      if runs > 10_000 { plan.runsBetweenChecks = 2_016 }
+      if runs > 10_000 {
+        plan.runsBetweenChecks = 2_016
+        let startedS = seconds(CLOCK_MONOTONIC)
+        plan.onSign = { number in
+          let processorS = seconds(CLOCK_PROCESS_CPUTIME_ID)
+          let wallS = seconds(CLOCK_MONOTONIC) - startedS
+          say("\(number) of \(runs) runs in \(wallS) s, \(processorS) s of processor time")
+        }
+      }
       let year = try CronYear(plan, in: words[0])
       try year.work()
       print("seed \(seed): \(year.tally)")
@@ -21,9 +29,20 @@ struct CronYearProgram {
     }
   }
 
-  private static func stop(_ text: String, _ code: Int32) -> Never {
+  /// What the clock shows.
+  private static func seconds(_ clock: clockid_t) -> Int {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return time.tv_sec
+  }
+
+  private static func say(_ text: String) {
     let bytes = Array("cron-year: \(text)\n".utf8)
     write(2, bytes, bytes.count)
+  }
+
+  private static func stop(_ text: String, _ code: Int32) -> Never {
+    say(text)
     exit(code)
   }
 }

@@ -145,7 +145,8 @@ final class YearJudge: @unchecked Sendable {
       let told = server.told(receiver)
       guard told + withdrawn >= recordedRuns else {
         throw YearFailure(
-          "\(receiver) was told of \(told) runs, \(withdrawn) starts were withdrawn, and \(recordedRuns) runs have ended")
+          "\(receiver) was told of \(told) runs, \(withdrawn) starts were withdrawn, and \(recordedRuns) runs have ended"
+        )
       }
     }
   }
