@@ -18,13 +18,20 @@ extension Ledger {
   /// and the next run does the rest.
   /// - Parameter withFiles: whether to look for done files, which reads all that have no sum yet.
   public func addUpHistory(withFiles: Bool = true, until isStopped: () -> Bool) throws(TransferError) {
-    while !isStopped(), try write({ try $0.addUpAttempts() }) {}
+    while !isStopped(), try hasAttemptsToAddUp(), try write({ try $0.addUpAttempts() }) {}
     guard withFiles else { return }
     let blocks = try read { try $0.doneBlocksToAddUp() }
     for start in stride(from: 0, to: blocks.count, by: Self.sumsAtOnce) where !isStopped() {
       let part = Array(blocks[start..<min(start + Self.sumsAtOnce, blocks.count)])
       try write { tx in for (batch, block) in part { try tx.addUpDone(batch, block) } }
     }
+  }
+}
+
+extension Ledger {
+  /// Mostly there are none, and then nothing is written.
+  private func hasAttemptsToAddUp() throws(TransferError) -> Bool {
+    try read { reader in try !reader.attemptBlocksToAddUp(limit: 1).isEmpty }
   }
 }
 
