@@ -28,14 +28,15 @@ struct YearJob: Hashable, Sendable {
   /// The folders of the server to which its files go.
   var places: [String] { [name] + (second.map { [$0] } ?? []) }
 
+  /// In an order in which two machines get equal parts of the work.
   static let all = [
     YearJob(name: "keep", settleMinutes: 15, fate: .keep, tellsOfFiles: true),
     YearJob(name: "once", settleMinutes: 0, fate: .delete, tellsOfFiles: true, tellsOfRuns: true),
     YearJob(name: "slow", settleMinutes: 45, fate: .delete, more: ", max_bytes: 80000, after_proof: digest"),
-    YearJob(name: "marked", settleMinutes: 0, fate: .move, needsMarker: true, tellsOfFiles: true),
     YearJob(name: "both", settleMinutes: 0, fate: .delete, tellsOfFiles: true, second: "again"),
-    YearJob(name: "twins", settleMinutes: 0, fate: .keep, tellsOfFiles: true, dedupes: true),
+    YearJob(name: "marked", settleMinutes: 0, fate: .move, needsMarker: true, tellsOfFiles: true),
     YearJob(name: "few", settleMinutes: 0, fate: .keep, more: ", quota: 100000/day"),
+    YearJob(name: "twins", settleMinutes: 0, fate: .keep, tellsOfFiles: true, dedupes: true),
   ]
 
   /// Its lines of the configuration.
