@@ -18,6 +18,15 @@ package protocol LatePlanning: Sendable {
   func layout(_ facts: TransferFacts) throws(TransferError) -> ChunkLayout
 }
 
+/// An object needs its collections (folders), which ``StepRequest/makeParent(depth:)`` creates.
+package protocol ParentCollections: Sendable {
+  /// False if the settings leave that to the server.
+  var makesParents: Bool { get }
+
+  /// Whether a request for this step is refused while a collection is missing, and shows that all exist if it succeeds.
+  func needsParents(_ step: StepRequest) -> Bool
+}
+
 /// Interim answers (1xx) can name a session while the request is running.
 package protocol InterimAnswers: Sendable {
   /// The session in an interim answer; nil for none.

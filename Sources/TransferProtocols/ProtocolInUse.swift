@@ -19,6 +19,8 @@ public struct ProtocolInUse: Sendable {
   private let aborts: (any AbortTargets)?
   private let estimate: (any RequestEstimate)?
   private let named: (any NamedUploads)?
+  /// nil if no collections are created.
+  package let parents: (any ParentCollections)?
   /// nil if done files cannot be queried.
   package let laterQuestions: (any LaterQuestions)?
   public let findsUnlistedUploads: Bool
@@ -41,6 +43,8 @@ public struct ProtocolInUse: Sendable {
     aborts = base as? any AbortTargets
     estimate = base as? any RequestEstimate
     named = base as? any NamedUploads
+    let collections = base as? any ParentCollections
+    parents = collections?.makesParents == true ? collections : nil
     laterQuestions = base as? any LaterQuestions
     findsUnlistedUploads = base is any UnlistedUploadListing
     plansLate = latePlanning?.plansLate ?? false

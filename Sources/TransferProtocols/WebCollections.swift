@@ -26,6 +26,28 @@ extension WebPlace {
   }
 }
 
+extension PutProtocol: ParentCollections {
+  package var makesParents: Bool { method == .dav }
+
+  package func needsParents(_ step: StepRequest) -> Bool { if case .chunk = step { makesParents } else { false } }
+}
+
+/// The temporary object is in the collection of the file.
+extension DavPatchProtocol: ParentCollections {
+  package var makesParents: Bool { true }
+
+  package func needsParents(_ step: StepRequest) -> Bool { step == .create }
+}
+
+/// A profile says by its rules which steps are refused.
+extension ProfileProtocol: ParentCollections {
+  package var makesParents: Bool { profile.step(.makeParent) != nil }
+
+  package func needsParents(_ step: StepRequest) -> Bool {
+    described(step)?.1.rules.contains { $0.action == .makeParents } ?? false
+  }
+}
+
 extension TransferFacts {
   /// The next collection to create, from the top; nil if none is known to be missing.
   var missingParent: StepRequest? {

@@ -25,6 +25,17 @@ import TransferModel
     #expect(scheduler.takeNext(nowMs: 0) == 1)
   }
 
+  @Test func heldRequestsArePassedOverAndStay() {
+    var scheduler = Scheduler(workers: 4)
+    for request in 1...3 { scheduler.requestIsReady(UInt64(request), host: "a", batch: one, isUrgent: request == 3) }
+    let other = scheduler.takeNext(nowMs: 0, holding: { $0 != 2 })
+    #expect(other == 2)
+    let none = scheduler.takeNext(nowMs: 0, holding: { _ in true })
+    #expect(none == nil)
+    #expect(scheduler.readyCount == 2)
+    #expect(takeAll(&scheduler) == [3, 1])
+  }
+
   @Test func aDeadHostDoesNotHoldUpTheOthers() {
     var scheduler = Scheduler(workers: 8)
     for request in 1...5 { scheduler.requestIsReady(UInt64(request), host: "dead", batch: one, isUrgent: false) }

@@ -16,7 +16,7 @@ final class Scene {
   struct Broken: Error { let what: String }
   typealias Stop = StopSignal
 
-  init(script: String = "", seed: UInt64 = 1, bearerToken: String? = nil) throws {
+  init(script: String = "", seed: UInt64 = 1, bearerToken: String? = nil, strictParents: Bool = false) throws {
     var template = Array("\(temporaryRoot)/transfers-scene-XXXXXX".utf8CString)
     guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else {
       throw Broken(what: "mkdtemp")
@@ -28,6 +28,7 @@ final class Scene {
     settings.script = try FaultScript(text: script)
     settings.seed = seed
     settings.bearerToken = bearerToken
+    settings.strictParents = strictParents
     server = try ReceiverServer(settings)
     url = try server.start()
   }

@@ -22,6 +22,18 @@ import Testing
     #expect(proto.hearsInterim == hearsInterim)
   }
 
+  @Test func onlyWebDAVCreatesCollections() throws {
+    for destination in ["s3://bucket/", "http://h/", "post+http://h/"] {
+      let makesParents = try inUse(destination).parents != nil
+      #expect(!makesParents, "\(destination)")
+    }
+    let chunk = StepRequest.chunk(ChunkFacts(seq: 0, range: ByteRange(offset: 0, length: 5)))
+    let dav = try inUse("dav+http://h/in/").parents
+    #expect(dav?.needsParents(chunk) == true && dav?.needsParents(.makeParent(depth: 1)) == false)
+    let davPatch = try inUse("davpatch+http://h/in/").parents
+    #expect(davPatch?.needsParents(.create) == true && davPatch?.needsParents(chunk) == false)
+  }
+
   @Test func whatIsNotSaidHasOneMeaning() throws {
     let proto = try inUse("http://h/in/")
     let facts = Scene.facts(size: 5, session: "u")

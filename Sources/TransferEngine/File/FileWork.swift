@@ -30,6 +30,7 @@ final class FileWork {
   /// Concurrent chunks.
   var concurrency: Concurrency
   let destination: BatchDestination
+  var hints = CollectionHints()
 
   /// `isLossy` says that connections to its host are lost repeatedly.
   init(_ file: ClaimedFile, to destination: BatchDestination, _ engine: Engine, isLossy: Bool) {

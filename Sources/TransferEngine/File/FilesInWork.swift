@@ -234,6 +234,7 @@ final class FilesInWork {
     inBackoff.remove(file)
     let work = all.removeValue(forKey: file)
     if work?.isListing ?? false { listings -= 1 }
+    work?.destination.collections?.ended(file)
     return work
   }
 }

@@ -36,11 +36,14 @@ final class BatchDestination {
   private(set) lazy var largestWhole = resolved.transferProtocol.largestWhole
   /// Which file queries the abilities of the server.
   var discovery = Discovery()
+  /// Shared by the batches for one place; nil if the protocol creates no collections.
+  let collections: KnownCollections?
 
   init(
-    batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals, isOfJob: Bool = false
+    batch: BatchID, resolved: ResolvedDestination, host: HostState, refusals: DestinationRefusals,
+    collections: KnownCollections? = nil, isOfJob: Bool = false
   ) {
-    (self.batch, self.isOfJob) = (batch, isOfJob)
+    (self.batch, self.collections, self.isOfJob) = (batch, collections, isOfJob)
     self.refusals = refusals
     self.resolved = resolved
     self.host = host

@@ -1,5 +1,6 @@
 import TransferLedger
 import TransferModel
+import TransferProtocols
 
 /// The batches of one run: their destinations, each set up once; the hosts and refusals that they share; and the
 /// reasons to hold them back. Owner of the ``BatchHolds`` and the ``JobQuotas``. Used by the engine's thread.
@@ -12,6 +13,8 @@ final class Batches {
   private let claims: Claims
   private var destinations: [BatchID: BatchDestination] = [:]
   private var refusals: [BatchSettings: DestinationRefusals] = [:]
+  /// By the place of the keys, with the credential.
+  private var collections: [String: KnownCollections] = [:]
   private let rate: RunRate
   /// Transports that already have the rate limit of this run.
   private var limitedTransports: Set<ObjectIdentifier> = []
@@ -97,7 +100,16 @@ final class Batches {
     let resolved = try engine.resolver.resolve(settings)
     let job = try engine.ledger.read { reader in try reader.job(of: batch) }
     return BatchDestination(
-      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refusal, isOfJob: job != nil)
+      batch: batch, resolved: resolved, host: hosts.host(resolved.host), refusals: refusal,
+      collections: knownCollections(resolved.transferProtocol, auth: settings.auth), isOfJob: job != nil)
+  }
+
+  private func knownCollections(_ proto: ProtocolInUse, auth: String?) -> KnownCollections? {
+    guard proto.parents != nil else { return nil }
+    let place = proto.keyPlace(auth: auth)
+    let known = collections[place] ?? KnownCollections()
+    collections[place] = known
+    return known
   }
 
   private func limit(_ transport: any Transport) {

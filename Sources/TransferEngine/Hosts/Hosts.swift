@@ -53,8 +53,10 @@ final class Hosts {
   /// What answers may take that are longer than their request asked for; nil for no limit.
   var allowance: ByteAllowance? { scheduler.allowance }
 
-  /// The next request that may be sent now; call until nil.
-  func takeNext() -> PendingRequest.ID? { scheduler.takeNext(nowMs: engine.bootMs) }
+  /// The next request that may be sent now and for which `isHeld` is false; call until nil.
+  func takeNext(holding isHeld: (PendingRequest.ID) -> Bool) -> PendingRequest.ID? {
+    scheduler.takeNext(nowMs: engine.bootMs, holding: isHeld)
+  }
 
   /// Removes and returns waiting requests for which `belongs` is true: they are not sent.
   func takeReady(where belongs: (PendingRequest.ID) -> Bool) -> [PendingRequest.ID] {

@@ -48,6 +48,7 @@ final class RequestOutcomes {
     if let pending = requests[id], files[pending.file]?.refusal != nil { return drop(id) }
     if let pending = requests[id], pending.beside != nil { return questionEnded(id, meaning, reply) }
     guard let (pending, work) = requests.end(id) else { return }
+    let meaning = pending.withoutHint(meaning, reply, work)
     let loss = reply.flatMap { HostGate.Outcome($0, meaning, wallMs: engine.civilMs) == .lost ? $0 : nil }
     var retry = retries.decide(pending, meaning, loss, identityNow, work.machine)
     retry.mayBeStored = reply?.isEarlySuccess == true && work.machine.hasOneUnaskedBody && pending.step.chunk != nil
@@ -58,6 +59,7 @@ final class RequestOutcomes {
     noteFailure(pending, meaning, result.outcome, retry, work)
     let before = work.machine.bytesStored
     let changes = work.machine.concluded(pending.step, meaning, retry)
+    pending.noteCollections(meaning, reply, work, nowMs: engine.bootMs)
     let acked = work.machine.bytesStored - before
     if let remark = meaning.remark {
       result.message = remark
@@ -80,12 +82,12 @@ final class RequestOutcomes {
   }
 
   /// We stopped a request, or never sent it.
-  func interrupt(_ id: PendingRequest.ID, _ reply: TransferReply?) {
+  func interrupt(_ id: PendingRequest.ID, _ reply: TransferReply?, _ message: String? = nil) {
     guard let pending = requests[id], let work = files[pending.file] else { return }
     if work.refusal != nil { return drop(id) }
     let mayHaveArrived = reply?.requestMayHaveArrived ?? false
     let code = pending.endsBySleep ? ErrorCode.engineSlept : .engineInterrupted
-    var result = AttemptResult(outcome: .interrupted, code: code, message: nil)
+    var result = AttemptResult(outcome: .interrupted, code: code, message: message)
     result.mirror = pending.otherHost(work)
     if let reply {
       result.fill(from: reply)

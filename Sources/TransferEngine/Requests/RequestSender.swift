@@ -160,12 +160,21 @@ final class RequestSender {
   /// Sends what the scheduler allows.
   func sendReady() {
     guard !stop.isStopping else { return }
-    while let id = hosts.takeNext() { send(id) }
+    while let id = hosts.takeNext(holding: waitsForCollection) { send(id) }
+  }
+
+  private func waitsForCollection(_ id: PendingRequest.ID) -> Bool {
+    guard let pending = requests[id], let work = files[pending.file] else { return false }
+    return pending.waitsForCollection(work)
   }
 
   private func send(_ id: PendingRequest.ID) {
     guard let pending = requests[id], let work = files[pending.file] else {
       preconditionFailure("request \(id) was scheduled and is unknown")
+    }
+    if pending.makesCollectionsFirst(work) {
+      outcomes.connectionIsFree(pending, .interrupted)
+      return outcomes.interrupt(id, nil, "not sent: its collection is created first")
     }
     // Its credentials were refused and have been reloaded since, or its URL expired while it waited.
     if pending.credentialGeneration < pending.destination.refusals.generation || needsURL(pending, work) {

@@ -38,11 +38,13 @@ struct HostQueue: Sendable {
   }
 
   /// Removes and returns the next request: an urgent one first, whatever the gate and the limit of bytes say; else the
-  /// next one that the limits and the gate allow.
-  mutating func popFirst(_ limits: SendingLimits, nowMs: Int64) -> Waiting? {
+  /// next one that the limits and the gate allow. Those for which `isHeld` is true are passed over.
+  mutating func popFirst(
+    _ limits: SendingLimits, nowMs: Int64, holding isHeld: (Scheduler.RequestID) -> Bool
+  ) -> Waiting? {
     let host = self
-    let mayGo = { (waiting: Waiting) in
-      limits.allow(waiting) { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) }
+    func mayGo(_ waiting: Waiting) -> Bool {
+      limits.allow(waiting) { host.canEnd(waiting.bytes, by: $0, nowMs: nowMs) } && !isHeld(waiting.request)
     }
     if let next = urgent.popFirst(where: mayGo) { return next }
     // The next one waits until it fits: if shorter ones could overtake it, it would wait forever.

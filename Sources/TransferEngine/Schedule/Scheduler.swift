@@ -44,15 +44,15 @@ struct Scheduler: Sendable {
     hosts[host]!.append(HostQueue.Waiting(request: request, batch: batch, bytes: bytes), isUrgent: isUrgent)
   }
 
-  /// Removes and returns the next request that may be sent now; call until nil.
-  mutating func takeNext(nowMs: Int64) -> RequestID? {
+  /// Removes and returns the next request that may be sent now; call until nil. Those for which `isHeld` is true stay.
+  mutating func takeNext(nowMs: Int64, holding isHeld: (RequestID) -> Bool = { _ in false }) -> RequestID? {
     guard sendingCount < workers, readyCount > 0 else { return nil }
     let shares = connectionShares(nowMs: nowMs)
     for step in 0..<turn.count {
       let index = (nextTurn + step) % turn.count
       let name = turn[index]
       guard hosts[name]!.gate.allowsAnother(nowMs: nowMs), leavesRoom(hosts[name]!, shares, nowMs: nowMs),
-        let next = hosts[name]!.popFirst(limits, nowMs: nowMs)
+        let next = hosts[name]!.popFirst(limits, nowMs: nowMs, holding: isHeld)
       else { continue }
       limits.began(next)
       nextTurn = (index + 1) % turn.count
