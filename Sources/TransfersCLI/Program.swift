@@ -69,6 +69,7 @@ public enum Program {
     guard let command = parsed as? any Command else { return try showHelp(parsed, line, context) }
     Remarks(context.err, command.common).aboutSettings(line.environment, context)
     guard let output = command.common.output, output != NameBytes("-") else { return try command.execute(context) }
+    try OutputGuard.check(output, of: command, context)
     let store = try? command.common.storePath(context)
     let file = try OutputFile(output, store: store)
     try execute(command, into: file, file.isReplaced ? PageFiles(beside: output, store: store) : nil, context)

@@ -4,7 +4,7 @@ import TransferReports
 import Transfers
 
 /// `transfers add`: records, sends nothing.
-struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
+struct AddCommand: MovesFiles, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Record files to upload; a later \"transfers run\" sends them.",
     discussion: "Works while an engine runs, which then sends the files.")
@@ -17,6 +17,8 @@ struct AddCommand: Command, HasInapplicableOptions, NamesPlace {
   var inapplicableOptions: Set<String> { batch.inapplicableOptions(Config()) }
   func inapplicableOptions(_ config: Config) -> Set<String> { batch.inapplicableOptions(config) }
   var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
+
+  func localPlaces(_ context: Context) -> LocalPlaces { batch.localPlaces }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)

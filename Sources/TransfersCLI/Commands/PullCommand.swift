@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers pull`: record, fetch and summary in one command.
-struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
+struct PullCommand: MovesFiles, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Download files: record, run and summary in one command.",
     discussion: """
@@ -53,6 +53,8 @@ struct PullCommand: Command, HasInapplicableOptions, NamesPlace {
     ]
     return files.streamConflict ?? given.first { $0.0 }?.1
   }
+
+  func localPlaces(_ context: Context) -> LocalPlaces { files.localPlaces }
 
   func execute(_ context: Context) throws(CommandFailure) {
     if files.isStream {

@@ -9,7 +9,7 @@ import Transfers
 #endif
 
 /// `transfers push`: add, run and summary in one command.
-struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
+struct PushCommand: MovesFiles, HasInapplicableOptions, NamesPlace {
   static let configuration = CommandConfiguration(
     commandName: "push", abstract: "Upload files and folders: add, run and summary in one command.",
     discussion: """
@@ -46,6 +46,8 @@ struct PushCommand: Command, HasInapplicableOptions, NamesPlace {
   var inapplicableOptions: Set<String> { batch.inapplicableOptions(Config()) }
   func inapplicableOptions(_ config: Config) -> Set<String> { batch.inapplicableOptions(config) }
   var placeWord: (word: String, kind: ConfigSection.Kind)? { batch.placeWord }
+
+  func localPlaces(_ context: Context) -> LocalPlaces { batch.localPlaces }
 
   func execute(_ context: Context) throws(CommandFailure) {
     let options = try batch.upload(context)

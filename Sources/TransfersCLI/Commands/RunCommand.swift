@@ -3,7 +3,7 @@ import TransferModel
 import Transfers
 
 /// `transfers run`: transfers until nothing is left.
-struct RunCommand: Command {
+struct RunCommand: MovesFiles {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Transfer what is recorded until nothing is left.",
     discussion: """
@@ -20,6 +20,8 @@ struct RunCommand: Command {
   @OptionGroup(title: "Engine") var settling: SettlingOptions
   @OptionGroup(title: "Progress") var progress: ProgressOptions
   @OptionGroup var common: CommonOptions
+
+  func localPlaces(_ context: Context) -> LocalPlaces { LocalPlaces() }
 
   func execute(_ context: Context) throws(CommandFailure) {
     try common.checkColumns(of: RunOutput.sample(ofPush: false), context)

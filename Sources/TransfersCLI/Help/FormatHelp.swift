@@ -22,6 +22,8 @@ enum FormatHelp {
 
     -o FILE, --output FILE writes a temporary file beside FILE, syncs it and renames it: FILE has the complete result or
     its previous content. Its mode is 0600 less the umask. "-" is standard output; a device or a pipe is written directly.
+    Commands that send or fetch files replace only an earlier result of such a command, and no FILE among their sources or
+    in the folder of their downloads.
 
       transfers report files --format csv -o sent.csv
       transfers list files --state failed --format ndjson | jq -r 'select(.type=="file").path'

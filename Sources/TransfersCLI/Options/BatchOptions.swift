@@ -106,6 +106,11 @@ struct BatchOptions: ParsableArguments {
   /// Sources on the command line; empty if there is a list.
   var namedSources: [NameBytes] { sourceOptions.list(sources) == nil ? sources : [] }
 
+  /// For the check of `--output`.
+  var localPlaces: LocalPlaces {
+    LocalPlaces(sources: namedSources, files: [sourceOptions.filesFrom, sourceOptions.filesFromNUL].compactMap(\.self))
+  }
+
   /// The options for the library.
   func upload(_ context: Context) throws(CommandFailure) -> UploadOptions {
     try sourceOptions.checkMissing(sources)

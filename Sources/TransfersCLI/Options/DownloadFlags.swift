@@ -185,6 +185,14 @@ struct DownloadFlags: ParsableArguments {
   /// The files go to standard output or into an archive.
   var isStream: Bool { intoTar != nil || places.last == Self.dash }
 
+  /// For the check of `--output`.
+  var localPlaces: LocalPlaces {
+    let lists = filesFrom.filter { $0 != Self.dash }
+    if let intoTar, intoTar != Self.dash { return LocalPlaces(files: lists + [intoTar]) }
+    guard !isStream else { return LocalPlaces(files: lists, isContent: true) }
+    return LocalPlaces(targets: Array(places.suffix(1)), files: lists)
+  }
+
   /// A given flag that does not apply to a stream.
   var streamConflict: String? {
     let isFile = intoTar != nil && intoTar != Self.dash

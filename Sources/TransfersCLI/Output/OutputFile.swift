@@ -147,6 +147,13 @@ struct OutputFile {
     }
   }
 
+  /// The canonical path of a file or folder that exists or may be made.
+  static func canonical(_ path: NameBytes) -> [UInt8] {
+    place(path.terminated).dropLast().map { UInt8(bitPattern: $0) }
+  }
+
+  static func isSameFile(_ a: NameBytes, _ b: NameBytes) -> Bool { isSameFile(a.terminated, b.terminated) }
+
   private static func isSameFile(_ a: [CChar], _ b: [CChar]) -> Bool {
     var (first, second) = (stat(), stat())
     guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }

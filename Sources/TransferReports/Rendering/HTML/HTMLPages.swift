@@ -44,7 +44,7 @@ package struct HTMLPages: Sendable {
   }
 
   /// How every page begins, and how only further pages begin, before the number.
-  static let opening = "<!doctype html>\n<html lang=\"en\""
+  package static let opening = "<!doctype html>\n<html lang=\"en\""
   package static let mark = opening + " data-page=\""
 
   private var first: HTMLReport

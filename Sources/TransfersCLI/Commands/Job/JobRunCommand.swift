@@ -4,7 +4,7 @@ import TransferReports
 import Transfers
 
 /// `transfers job run`.
-struct JobRunCommand: Command {
+struct JobRunCommand: MovesFiles {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a job: record new files, and send them with those that earlier runs left.",
     discussion: """
@@ -43,6 +43,20 @@ struct JobRunCommand: Command {
   func validate() throws {
     if name == nil, plan == nil { throw ValidationError("give the name of a job, or --plan FILE") }
     if dryRun, plan != nil { throw ValidationError("--dry-run and --plan contradict each other; give one of them") }
+  }
+
+  /// Those of the commands that the job stands for. An invalid job has none: it is refused when it is run.
+  func localPlaces(_ context: Context) -> LocalPlaces {
+    guard let name = try? jobName(), let job = try? context.config.job(name, check: context.configCheck),
+      let parsed = try? JobLine(job, context).parsed(["--quiet"])
+    else { return LocalPlaces() }
+    var places = LocalPlaces()
+    for one in parsed {
+      guard let command = one.command as? any MovesFiles else { continue }
+      places.add(command.localPlaces(one.context))
+    }
+    if let plan { places.files.append(plan) }
+    return places
   }
 
   func execute(_ context: Context) throws(CommandFailure) {
