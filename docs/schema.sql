@@ -1968,7 +1968,10 @@ SELECT
   a.file_id AS file_id,
   a.outcome AS outcome,
   a.bytes_transferred AS bytes_transferred,
-  max(a.bytes_transferred, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+  max(a.bytes_transferred, max(c.length, iif(f.is_download = 1 AND EXISTS (SELECT 1 FROM chunk l
+    JOIN attempt e ON e.file_id = l.file_id AND e.operation = 'part' AND e.chunk_id = l.id
+    WHERE l.file_id = a.file_id AND l.seq * f.first_chunk_size >= f.size AND e.run_id <= a.run_id), 0, coalesce(f.first_chunk_size, 0)))
+    - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
     WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_transferred_at_most
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id

@@ -114,14 +114,19 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
   ('v_batches', 'bytes_done', 'INTEGER', 'bytes', 'Size of the files that the server confirmed.');
 
 -- Bodies of which it is unknown how much was sent: their engine crashed, or they are in flight. A body is not longer
--- than the rest of its chunk; a file that has since got a finer layout had longer chunks.
+-- than the rest of its chunk; a file that has since got a finer layout had longer chunks. A download gets one only once,
+-- while none of its requests is in flight: a body saw the finer one if its run, or an earlier one, began a request for
+-- a chunk that the first layout lacked.
 CREATE VIEW v_cut_off AS
 SELECT
   a.id AS attempt_id,
   a.file_id AS file_id,
   a.outcome AS outcome,
   a.bytes_transferred AS bytes_transferred,
-  max(a.bytes_transferred, max(c.length, coalesce(f.first_chunk_size, 0)) - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
+  max(a.bytes_transferred, max(c.length, iif(f.is_download = 1 AND EXISTS (SELECT 1 FROM chunk l
+    JOIN attempt e ON e.file_id = l.file_id AND e.operation = 'part' AND e.chunk_id = l.id
+    WHERE l.file_id = a.file_id AND l.seq * f.first_chunk_size >= f.size AND e.run_id <= a.run_id), 0, coalesce(f.first_chunk_size, 0)))
+    - iif(c.losses > 0, 0, (SELECT coalesce(sum(e.bytes_acked), 0) FROM attempt e
     WHERE e.file_id = a.file_id AND e.operation = 'part' AND e.chunk_id = a.chunk_id AND e.n < a.n))) AS bytes_transferred_at_most
 FROM attempt a
 JOIN chunk c ON c.id = a.chunk_id

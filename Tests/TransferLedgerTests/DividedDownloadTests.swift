@@ -43,4 +43,22 @@ import TransferModel
     }
     #expect(try f.findings() == [])
   }
+
+  /// A kill cuts off no more than the ranges: each of them once counted as the whole file.
+  @Test func rangesThatWereCutOffAreNotCountedAsTheWholeFile() throws {
+    let run = try f.startRun()
+    let file = try begun(7, run)
+    #expect(try f.ledger.write { try $0.recut(file, run, ChunkLayout(size: 50, chunkSize: 16)) } == .applied)
+    _ = try f.ledger.write { try $0.beginChunks(file, run, limit: 1, isRepeatable: true) }
+    #expect(try mostOfAll() == ["50"], "it may be a request of the first layout")
+    _ = try f.ledger.write { try $0.beginChunks(file, run, limit: 9, isRepeatable: true) }
+    #expect(try mostOfAll() == ["50"])
+    #expect(try f.texts("SELECT count(*), max(bytes_transferred_at_most) FROM v_cut_off") == ["4 16"])
+    try f.restart()
+    _ = try f.startRun()
+    #expect(try mostOfAll() == ["50"])
+    #expect(try f.findings() == [])
+  }
+
+  private func mostOfAll() throws -> [String] { try f.texts("SELECT sum(bytes_transferred_at_most) FROM v_cut_off") }
 }

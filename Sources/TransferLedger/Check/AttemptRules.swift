@@ -51,7 +51,8 @@ extension LedgerReader {
       "I17 no more bytes are acknowledged than were transferred, nor more than the chunk has",
       """
       SELECT a.id FROM attempt a JOIN chunk c ON c.id = a.chunk_id JOIN file f ON f.id = a.file_id
-      WHERE a.bytes_acked > a.bytes_transferred OR a.bytes_acked > max(c.length, coalesce(f.first_chunk_size, 0))
+      WHERE a.bytes_acked > a.bytes_transferred OR a.bytes_acked > max(c.length,
+        iif(f.is_download = 1 AND c.seq * f.first_chunk_size >= f.size, 0, coalesce(f.first_chunk_size, 0)))
       """
     ),
     (
