@@ -35,4 +35,16 @@ import TransferModel
     #expect(rules.exclusion(ofFile: NameBytes("cache")) == nil)
     #expect(rules.exclusion(ofDirectory: NameBytes("a/cache")) == "--exclude cache/")
   }
+
+  @Test func anIncludedFolderIsTakenWithAllBelowIt() {
+    for pattern in ["logs/", "logs", "/logs/", "/logs"] {
+      let rules = PathRules([PathRule(kind: .include, pattern: pattern), PathRule(kind: .exclude, pattern: "tmp/")])
+      #expect(rules.exclusion(ofFile: NameBytes("logs/a/b")) == nil, "\(pattern)")
+      #expect(rules.exclusion(ofDirectory: NameBytes("logs/tmp")) == nil, "\(pattern)")
+      #expect(rules.exclusion(ofFile: NameBytes("other/a")) == "no --include matches")
+      #expect((rules.exclusion(ofFile: NameBytes("x/logs/a")) == nil) == !pattern.hasPrefix("/"))
+    }
+    let wild = PathRules([PathRule(kind: .include, pattern: "l*")])
+    #expect(wild.exclusion(ofFile: NameBytes("logs/a")) == "no --include matches")
+  }
 }

@@ -84,6 +84,26 @@ import TransferModel
     #expect(refusal { try SourceSelection([path("data")], rules: rules).resolve() }?.kind == .usage)
   }
 
+  /// Otherwise files that a person excluded would be sent.
+  @Test(arguments: [
+    ("./1", "/1"), ("../data/1", "/1"), ("a/./1", "/1"), ("{1,a}", "\"1\" and \"a\""), ("*.{log,txt}", "\"*.log\""),
+    ("BASE/1", "/1"), ("BASE/a/**", "/a/**"), ("BASE", "name what is below"),
+  ])
+  func aRuleThatMatchesNothingIsRefused(_ pattern: String, _ remedy: String) throws {
+    let text = pattern.replacing("BASE", with: String(decoding: path("data").bytes, as: UTF8.self))
+    for kind in [PathRule.Kind.include, .exclude] {
+      let rules = PathRules([PathRule(kind: kind, pattern: text)])
+      let error = refusal { try SourceSelection([path("data")], rules: rules).resolve() }
+      #expect(error?.kind == .usage && error?.remedy.contains(remedy) == true, "\(text) \(String(describing: error))")
+    }
+  }
+
+  @Test(arguments: ["{1}", "[{]1,a}", "\\{1,a}", "/1", "a/**", ".*", "..."])
+  func aRuleThatMayMatchIsTaken(_ pattern: String) throws {
+    let rules = PathRules([PathRule(kind: .exclude, pattern: pattern)])
+    _ = try SourceSelection([path("data")], rules: rules).resolve()
+  }
+
   // MARK: - Lists
 
   @Test(arguments: [

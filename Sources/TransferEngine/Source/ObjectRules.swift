@@ -23,7 +23,7 @@ public struct ObjectRules: Sendable {
   /// The first rule whose pattern matches no file, and why; nil if there is none.
   public var problem: (rule: ObjectRule, cause: String)? {
     for (glob, rule) in rules {
-      if let cause = glob.problem { return (rule, cause) }
+      if let problem = glob.problem { return (rule, problem.cause) }
       if glob.matchesDirectoriesOnly { return (rule, "it matches folders, but rules are for files; end it with /**") }
     }
     return nil

@@ -6,17 +6,25 @@ public import TransferModel
 /// bytes: `*` and `?` stop at a slash, `**` crosses them, `[a-z]` and `[!a-z]` are sets, a backslash escapes the next
 /// byte. A pattern without a slash is compared with the last component at any depth; one with a slash with the whole
 /// relative path (a leading slash only anchors it); one with a trailing slash with directories, which are then not
-/// entered.
+/// entered. An include rule with a trailing slash or without wildcards also selects everything below the directories
+/// that it matches.
 public struct PathRules: Sendable {
   private struct Matcher: Sendable {
     let kind: PathRule.Kind
     let glob: PathGlob
     let label: String
+    let text: [UInt8]
 
-    init(_ rule: PathRule) { (kind, glob, label) = (rule.kind, PathGlob(rule.pattern), rule.label) }
+    init(_ rule: PathRule) {
+      (kind, glob, label, text) = (rule.kind, PathGlob(rule.pattern), rule.label, Array(rule.pattern.utf8))
+    }
 
-    func matches(_ path: NameBytes, isDirectory: Bool) -> Bool { glob.matches(path, isDirectory: isDirectory) }
-    var problem: String? { glob.problem }
+    func matches(_ path: NameBytes, isDirectory: Bool) -> Bool {
+      if glob.matches(path, isDirectory: isDirectory) { return true }
+      guard kind == .include, glob.coversFolders else { return false }
+      let slashes = path.bytes.indices.dropFirst().filter { path.bytes[$0] == 0x2F }
+      return slashes.contains { glob.matches(NameBytes(Array(path.bytes[..<$0])), isDirectory: true) }
+    }
   }
 
   private let rules: [Matcher]
@@ -27,9 +35,23 @@ public struct PathRules: Sendable {
     hasInclude = rules.contains { $0.kind == .include }
   }
 
-  /// The error of the first invalid rule; nil if all are valid.
-  public var problem: (text: String, cause: String)? {
-    for rule in rules { if let cause = rule.problem { return (rule.label, cause) } }
+  /// The first invalid rule; nil if all are valid.
+  var problem: (text: String, problem: GlobProblem)? {
+    for rule in rules { if let problem = rule.glob.problem { return (rule.label, problem) } }
+    return nil
+  }
+
+  /// The first rule that begins with the path of the base itself, behind which paths are compared, and the rest of its
+  /// pattern; nil if there is none.
+  /// - Parameter has: whether the base has an entry of this name, so that the rule may mean it.
+  func ruleWithBase(_ base: NameBytes, has: (NameBytes) -> Bool) -> (text: String, rest: NameBytes)? {
+    guard base.bytes.count > 1 else { return nil }
+    for rule in rules where rule.text.starts(with: base.bytes) {
+      let rest = Array(rule.text.dropFirst(base.bytes.count))
+      guard rest.first ?? 0x2F == 0x2F else { continue }
+      let first = rule.text.split(separator: 0x2F).first.map { NameBytes(Array($0)) }
+      if let first, !has(first) { return (rule.label, NameBytes(rest)) }
+    }
     return nil
   }
 
@@ -79,8 +101,63 @@ struct PathGlob: Sendable {
     return globMatches(pattern[...], (matchesWholePath ? path : path.lastComponent).bytes[...])
   }
 
-  /// Why it is invalid; nil if it is valid.
-  var problem: String? { globProblem(pattern) }
+  /// Whether it names folders alone, or one entry that may be a folder.
+  var coversFolders: Bool {
+    matchesDirectoriesOnly || !pattern.isEmpty && !pattern.contains { [0x2A, 0x3F, 0x5B, 0x5C].contains($0) }
+  }
+
+  /// Why it is invalid, or matches no path; nil if it is valid.
+  var problem: GlobProblem? {
+    if let cause = globProblem(pattern) { return GlobProblem(cause: cause, remedy: "write [[] for the character") }
+    return dots ?? braces
+  }
+
+  private var dots: GlobProblem? {
+    let parts = pattern.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+    guard parts.contains(where: { $0 == "." || $0 == ".." }) else { return nil }
+    let name = parts.last { $0 != "." && $0 != ".." && !$0.contains("*") } ?? "FOLDER"
+    return GlobProblem(
+      cause: "it matches nothing: it is compared with paths below the base, and these have no \".\" and \"..\"",
+      remedy: "\"\(name)\" at any depth, or \"/\(name)\" directly below the base")
+  }
+
+  /// `{a,b}`, which other programs expand.
+  private var braces: GlobProblem? {
+    guard let open = globIndex(of: 0x7B, in: pattern[...]),
+      let close = globIndex(of: 0x7D, in: pattern[(open + 1)...])
+    else { return nil }
+    let parts = pattern[(open + 1)..<close].split(separator: 0x2C, omittingEmptySubsequences: false)
+    guard parts.count > 1 else { return nil }
+    let (before, behind) = (Array(pattern[..<open]), Array(pattern[(close + 1)...]))
+    let each = parts.prefix(2).map { part in
+      "\"" + String(decoding: before + Array(part) + behind, as: UTF8.self) + "\""
+    }
+    return GlobProblem(
+      cause: "braces are no alternatives in a pattern",
+      remedy: "an option for each pattern, \(each.joined(separator: " and ")); [{] is the character itself")
+  }
+}
+
+/// Why a pattern cannot be used.
+struct GlobProblem: Sendable, Hashable {
+  var cause: String
+  var remedy: String
+}
+
+/// The first place of a byte that is neither escaped nor in a set, in a valid pattern.
+private func globIndex(of wanted: UInt8, in pattern: ArraySlice<UInt8>) -> Int? {
+  var index = pattern.startIndex
+  while index < pattern.endIndex {
+    switch pattern[index] {
+    case wanted: return index
+    case 0x5C: index += 2
+    case 0x5B:
+      let isNegated = pattern[(index + 1)...].first == 0x21 || pattern[(index + 1)...].first == 0x5E
+      index = (pattern[(index + 1)...].dropFirst(isNegated ? 2 : 1).firstIndex(of: 0x5D) ?? index) + 1
+    default: index += 1
+    }
+  }
+  return nil
 }
 
 /// Shell-like matching of bytes. Linear for each star, without recursion on `*`, so the cost of a hostile pattern grows

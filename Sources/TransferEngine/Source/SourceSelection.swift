@@ -55,7 +55,10 @@ public struct SourceSelection: Sendable {
   public func resolve() throws(TransferError) -> ResolvedSources {
     try checkRules()
     let base = try base.map { base throws(TransferError) in try Self.directory(base) }
-    if let list { return ResolvedSources(self, .list(try OpenList(list), base: base), base: base) }
+    if let list {
+      if let base { try refuseRulesWithBase(base) }
+      return ResolvedSources(self, .list(try OpenList(list), base: base), base: base)
+    }
     var found: [SourceFound] = []
     var named: Set<NameBytes> = []
     var missing: [TransferError] = []
@@ -73,6 +76,7 @@ public struct SourceSelection: Sendable {
     let only = found.count == 1 && !found[0].isPattern ? found[0].paths.first : nil
     let isFolder = only.map(Self.isDirectory) ?? false
     let shared = base ?? (isFolder ? only : nil) ?? Self.shared(found.map(\.home))
+    try refuseRulesWithBase(shared)
     var seen: Set<NameBytes> = []
     var places: [SourcePlace] = []
     for one in found {
@@ -90,9 +94,21 @@ public struct SourceSelection: Sendable {
 
   /// - Throws: `.usage` for an invalid rule.
   public func checkRules() throws(TransferError) {
-    guard let problem = rules.problem else { return }
+    guard let (text, problem) = rules.problem else { return }
+    throw TransferError(.usage, "read rule", NameBytes(text), cause: problem.cause, remedy: problem.remedy)
+  }
+
+  /// A path of the file system matches nothing below the base.
+  private func refuseRulesWithBase(_ base: NameBytes) throws(TransferError) {
+    let rule = rules.ruleWithBase(base) { name in
+      var status = csys_file_status()
+      return base.appending(name).withCString { csys_status_at(AT_FDCWD, $0, 1, &status) } == 0
+    }
+    guard let (text, rest) = rule else { return }
+    let remedy = rest.bytes.count > 1 ? "\"\(rest.embedded)\", which begins at the base" : "name what is below it"
     throw TransferError(
-      .usage, "read rule", NameBytes(problem.text), cause: problem.cause, remedy: "write [[] for the character")
+      .usage, "read rule", NameBytes(text),
+      cause: "it matches nothing: it is compared with paths below the base \"\(base.embedded)\"", remedy: remedy)
   }
 
   /// A missing source keeps its part in the common folder, so that the keys of the others do not change.

@@ -43,7 +43,10 @@ enum SourcesHelp {
 
     Two files with the same key (possible with a {name} template, and with form+ without {path} in a --field) are an error,
     and nothing is recorded (64).
-    --include and --exclude are compared with the path below the base; the first rule that matches decides.
+    --include and --exclude are compared with the path below the base; the first rule that matches decides. A pattern
+    without a slash is compared with the last name at any depth: 'logs/' is each folder of this name, '/logs/**' what is
+    below the one in the base. An excluded folder is not entered; an include of a folder, 'logs/' or 'logs', takes what is
+    below it. Braces are no alternatives: give an option for each pattern.
     Symbolic links, FIFOs, sockets and devices in folders and lists are skipped with a message; --follow-symlinks follows
     links and detects loops. A link that is given as a source is followed.
 
