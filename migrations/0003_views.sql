@@ -115,8 +115,8 @@ INSERT INTO view_doc (view, "column", type, unit, text) VALUES
 
 -- Bodies of which it is unknown how much was sent: their engine crashed, or they are in flight. A body is not longer
 -- than the rest of its chunk; a file that has since got a finer layout had longer chunks. A download gets one only
--- once, while none of its requests is in flight: a body saw the finer one if its run, or an earlier one, began a request
--- for a chunk that the first layout lacked.
+-- once, while none of its requests is in flight: a body saw the finer one if its run, or an earlier one, began a
+-- request for a chunk that the first layout lacked.
 CREATE VIEW v_cut_off AS
 SELECT
   a.id AS attempt_id,
