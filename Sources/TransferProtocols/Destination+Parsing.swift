@@ -26,7 +26,13 @@ extension Destination {
       throw error(text, cause: "its scheme is unknown", schemesRemedy(direction))
     }
     switch definition.address {
-    case .bucket: return try Destination(bucketAndPrefix: rest, definition.name, text)
+    case .bucket:
+      let destination = try Destination(bucketAndPrefix: rest, definition.name, text)
+      let components = destination.prefix.bytes.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+      guard direction == .download || !components.contains(where: { $0 == "." || $0 == ".." }) else {
+        throw error(text, cause: "servers resolve \".\" and \"..\" in their own ways", "write the prefix without them")
+      }
+      return destination
     case .web(_, let rules):
       return try Destination(web: rest, rules, definition.name, isTLS: scheme.hasSuffix("https"), text, direction)
     case .endpoint: preconditionFailure("\(definition.name) has no schemes")

@@ -13,6 +13,13 @@ import TransferModel
     }
   }
 
+  /// Each file would fail for its key.
+  @Test(arguments: ["s3://bucket/../x/", "s3://bucket/a/./b/", "s3://bucket/.."])
+  func aPrefixIsNotRelative(_ text: String) {
+    #expect(error(text)?.kind == .usage && error(text)?.remedy == "write the prefix without them")
+    #expect(error("s3://bucket/..a/.b/") == nil)
+  }
+
   private func key(_ destination: String, _ path: String, single: Bool = false) throws -> String {
     try Destination(parsing: destination).key(forRelativePath: NameBytes(path), isSingleFile: single).description
   }

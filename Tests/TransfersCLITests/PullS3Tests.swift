@@ -50,6 +50,17 @@ import TransferTestSupport
     #expect(try pull([], "e").out.contains("0 new"))
   }
 
+  /// People of other programs mean a prefix or a pattern.
+  @Test func aNameThatIsNoObjectIsExplained() throws {
+    _ = try object("x.log", 10)
+    let prefix = try pull([], "some/prefix")
+    #expect(
+      prefix.code == 4 && prefix.err.contains("a prefix ends with a slash, \"s3://bucket/some/prefix/\""), "\(prefix)")
+    let pattern = try pull([], "x/*.log")
+    #expect(pattern.err.contains("patterns in URLs are not expanded: \"s3://bucket/x/\" is everything"), "\(pattern)")
+    #expect(try !pull([], "x.log").err.contains("prefix"))
+  }
+
   /// The object changes with the third answer. `If-Match` detects that, and the file has no byte of the first version.
   @Test func anObjectThatChangesIsFetchedAnew() throws {
     let scene = try Self(script: "match * * nth=3 times=1000 : version=7\n")

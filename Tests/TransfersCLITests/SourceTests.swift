@@ -170,6 +170,18 @@ import TransferModel
     #expect(outcome.out.contains("in 5 chunks, 7 requests"), "\(outcome.out)\(outcome.err)")
   }
 
+  /// As other programs name their configured places.
+  @Test(arguments: [
+    ("remote:path", "no destination \"remote\" in the configuration", "add it under \"destinations\""),
+    ("s3:bucket/x", "no destination \"s3\" in the configuration", "Try: s3://"),
+  ])
+  func aPlaceThatIsNotConfiguredIsNamed(_ destination: String, _ cause: String, _ remedy: String) throws {
+    let outcome = try program.run("add", folder + "/src", destination, "--store", store)
+    #expect(outcome.code == 64 && outcome.err.contains(cause) && outcome.err.contains(remedy), "\(outcome.err)")
+    let source = try program.run("pull", "remote:a", folder, "--store", store)
+    #expect(source.code == 64 && source.err.contains("no source \"remote\" in the conf"), "\(source.err)")
+  }
+
   @Test(arguments: [
     (["--files-from", "x", "--files-from0", "y"], "contradict each other"), (["--files-from", "x", "src"], "not both"),
     (["-", "src"], "cannot be combined with sources"), (["--missing", "skip", "src"], "is for lists"),

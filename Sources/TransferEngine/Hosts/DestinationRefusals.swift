@@ -59,18 +59,22 @@ final class DestinationRefusals {
 
   private func holdForProxy(_ failure: Failure) {
     error = TransferError(
-      .auth, "send to", NameBytes(settings.destination), cause: String(failure.message.prefix { $0 != ";" }),
+      .auth, operation, NameBytes(settings.destination), cause: String(failure.message.prefix { $0 != ";" }),
       remedy: "correct the proxy in the environment (http_proxy, https_proxy, no_proxy), then run \"transfers run\"")
   }
 
   private func hold(_ failure: Failure) {
     let isAuth = failure.code.category == .auth
     error = TransferError(
-      isAuth ? .auth : .config, "send to", NameBytes(settings.destination), cause: failure.message,
+      isAuth ? .auth : .config, operation, NameBytes(settings.destination), cause: failure.message,
       remedy: isAuth
         ? "fix the credentials, then run \"transfers run\""
-        : "create it or correct the destination, then run \"transfers run\"")
+        : settings.download == nil
+          ? "create it or correct the destination, then run \"transfers run\""
+          : "correct the URL, and cancel the batch with \"transfers cancel --batch\"")
   }
+
+  private var operation: String { settings.download == nil ? "send to" : "fetch from" }
 }
 
 extension PendingRequest {

@@ -86,8 +86,9 @@ struct PullCommand: MovesFiles, HasInapplicableOptions, NamesPlace {
       context.out.writeLine(AddOutput.line(add, destination: folder, .download))
     }
     let numbers = try fetch(add, session, path, context)
-    try RunConclusion(session: session, add: add, destination: folder, storePath: path, sinceMs: startedMs)
-      .tell(numbers)
+    try RunConclusion(
+      session: session, add: add, destination: folder, storePath: path, sinceMs: startedMs, sources: files.urls
+    ).tell(numbers)
   }
 
   private func fetch(

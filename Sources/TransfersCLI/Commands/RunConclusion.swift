@@ -18,6 +18,8 @@ struct RunConclusion {
   let sinceMs: Int64
   /// The job that was run, if any.
   var job: String? = nil
+  /// The URLs of a pull, as typed.
+  var sources: [NameBytes] = []
 
   private var context: Context { session.context }
   private var batches: [BatchID]? { add?.files.batches }
@@ -35,6 +37,7 @@ struct RunConclusion {
     if numbers.cancelled > 0 { numbers.undecided = try undecided() }
     let status = ExitCode(numbers, added: add)
     let problems = status == .ok ? [] : try problems(numbers.badBefore > 0 ? nil : sinceMs)
+    if let hint = SourceHint.of(sources, problems) { session.reporter.say(hint) }
     let removals = try removals()
     if let remark = RemovalFigures.remark(removals) {
       // A source that is kept for good needs a person, so this is printed even after a quiet run.

@@ -35,12 +35,24 @@ extension Config {
 
   private func refuseSlip(_ name: String, hasColon: Bool, _ kind: ConfigSection.Kind) throws(CommandFailure) {
     let names = sections(kind).keys.sorted()
-    guard !names.isEmpty, hasColon || kind == .destination else { return }
+    let isMeant = hasColon && Self.isPlaceName(name)
+    guard isMeant || !names.isEmpty && (hasColon || kind == .destination) else { return }
     let near = EditDistance.nearest(to: name, in: names)
-    guard near != nil || kind == .destination else { return }
+    guard near != nil || kind == .destination || isMeant else { return }
     throw .usage(
       "no \(kind.rawValue) \"\(EscapedArgument.shown(name))\" in the configuration",
-      remedy: near ?? "transfers dest list, or a URL")
+      remedy: near ?? Self.remedy(name, kind, hasNames: !names.isEmpty))
+  }
+
+  /// `remote:path` without slashes before the colon: other programs name their configured places so.
+  private static func isPlaceName(_ name: String) -> Bool {
+    !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+  }
+
+  private static func remedy(_ name: String, _ kind: ConfigSection.Kind, hasNames: Bool) -> String {
+    if ["s3", "http", "https"].contains(name.lowercased()) { return "\(name.lowercased())://…" }
+    if hasNames, kind == .destination { return "transfers dest list, or a URL" }
+    return "a URL, or add it under \"\(kind.rawValue)s\" (transfers help config)"
   }
 }
 

@@ -185,6 +185,9 @@ struct DownloadFlags: ParsableArguments {
   /// The files go to standard output or into an archive.
   var isStream: Bool { intoTar != nil || places.last == Self.dash }
 
+  /// The arguments before the folder.
+  var urls: [NameBytes] { Array(places.dropLast(intoTar == nil ? 1 : 0)) }
+
   /// For the check of `--output`.
   var localPlaces: LocalPlaces {
     let lists = filesFrom.filter { $0 != Self.dash }
