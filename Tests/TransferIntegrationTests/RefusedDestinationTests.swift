@@ -52,6 +52,16 @@ import TransferProtocols
     #expect(try scene.failures() == 0, "no file has used up an attempt")
   }
 
+  /// A pull neither sends there nor has a destination that a person could create.
+  @Test func aBucketToFetchFromThatIsMissingIsNamedAsSuch() throws {
+    let missing = Self.s3("404 Not Found", "NoSuchBucket", .config)
+    let scene = try RefusedScene(missing.destination, answer: missing.answer)
+    try scene.addDownload("s3://bucket/in/")
+    let error = try scene.run().blocked.values.first
+    #expect(error?.kind == .config && error?.operation == "fetch from", "\(String(describing: error))")
+    #expect(error?.remedy.hasPrefix("correct the URL") == true, "\(String(describing: error))")
+  }
+
   /// The proxy is not the destination: the error names it, and no host counts as unreachable.
   @Test(arguments: [407, 403]) func aProxyThatRefusesIsAskedAFewTimesAndNamed(_ status: Int) async {
     await #expect(processExitsWith: .success) { [status] in
@@ -147,6 +157,12 @@ final class RefusedScene {
     _ = try TransferStore(at: scene.storePath).add([NameBytes("\(scene.root)/source")], options, notice: { _ in })
   }
 
+  func addDownload(_ url: String) throws {
+    var options = DownloadOptions([.url(url)], to: NameBytes("\(scene.root)/in"))
+    options.options = ["endpoint-url": .text(server.url), "region": "us-east-1"]
+    _ = try TransferStore(at: scene.storePath).add(options, notice: { _ in })
+  }
+
   func run() throws -> RunResult {
     try withLedger { ledger in
       let run = try ledger.startRun(NewRun(argv: ["test"], version: "0", host: "here", bootID: "b", pid: 1))
@@ -217,7 +233,7 @@ private final class ResolverWithCredentials: DestinationResolver {
   func resolve(_ settings: BatchSettings) throws(TransferError) -> ResolvedDestination {
     var resolved = try inner.resolve(settings)
     resolved.credentials =
-      resolved.transferProtocol.name == "s3" ? KeyPair(counted: credentials) : credentials
+      settings.destination.hasPrefix("s3:") ? KeyPair(counted: credentials) : credentials
     return resolved
   }
 
