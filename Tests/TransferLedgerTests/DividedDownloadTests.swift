@@ -55,7 +55,8 @@ import TransferModel
     #expect(try mostOfAll() == ["50"])
     #expect(try f.texts("SELECT count(*), max(bytes_transferred_at_most) FROM v_cut_off") == ["4 16"])
     try f.restart()
-    _ = try f.startRun()
+    let next = try f.startRun()
+    #expect(try f.ledger.write { try $0.recover(next) }.crashedAttempts == 4)
     #expect(try mostOfAll() == ["50"])
     #expect(try f.findings() == [])
   }

@@ -46,13 +46,14 @@ struct EarlierOutput {
     return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 
-  /// `ESC [ … m` removed.
+  /// `ESC [ … m` and carriage returns removed.
   private static func withoutColour(_ text: String) -> String {
     var kept = String.UnicodeScalarView()
     var isSequence = false
     for scalar in text.unicodeScalars {
       if scalar.value == 0x1B { isSequence = true }
-      if !isSequence { kept.append(scalar) }
+      // Lines of CSV end with CR LF.
+      if !isSequence, scalar != "\r" { kept.append(scalar) }
       if scalar == "m" { isSequence = false }
     }
     return String(kept)
