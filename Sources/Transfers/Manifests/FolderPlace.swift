@@ -8,7 +8,7 @@ import TransferModel
 #endif
 
 /// Locates folders by device and inode. Blocking.
-enum FolderPlace {
+package enum FolderPlace {
   private struct ID: Equatable {
     let device: dev_t
     let inode: ino_t
@@ -17,7 +17,7 @@ enum FolderPlace {
   static func isFolder(_ path: NameBytes) -> Bool { id(path) != nil }
 
   /// Whether a path, which need not exist, is the folder or lies in it, through any links and names.
-  static func isInside(_ path: NameBytes, _ folder: NameBytes) -> Bool {
+  package static func isInside(_ path: NameBytes, _ folder: NameBytes) -> Bool {
     guard let outer = id(folder) else { return false }
     var place = existing(AbsolutePath.of(path))
     while true {

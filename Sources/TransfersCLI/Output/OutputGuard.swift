@@ -1,4 +1,5 @@
 import TransferModel
+import Transfers
 
 #if canImport(Glibc)
   import Glibc
@@ -38,7 +39,7 @@ enum OutputGuard {
     let places = command.localPlaces(context)
     let target = OutputFile.canonical(output)
     for source in places.sources { try check(output, target, source: source) }
-    for folder in places.targets where isBelow(target, folder) {
+    for folder in places.targets where isBelow(output, target, folder) {
       throw refusal(output, "lies in the folder of the downloads, \"\(folder)\"", "in another folder")
     }
     for file in places.files where isSame(output, target, file) {
@@ -53,7 +54,7 @@ enum OutputGuard {
     _ output: NameBytes, _ target: [UInt8], source: NameBytes
   ) throws(CommandFailure) {
     if isSame(output, target, source) { throw refusal(output, "is a source of this command", "outside of the sources") }
-    if isBelow(target, source) {
+    if isBelow(output, target, source) {
       throw refusal(output, "lies below the source \"\(source)\"", "outside of the sources")
     }
     let folder = target.lastIndex(of: 0x2F).map { target[..<$0] } ?? []
@@ -71,7 +72,9 @@ enum OutputGuard {
     OutputFile.canonical(file) == target || OutputFile.isSameFile(output, file)
   }
 
-  private static func isBelow(_ target: [UInt8], _ folder: NameBytes) -> Bool {
+  /// Also in a folder that does not exist yet, which only its name identifies.
+  private static func isBelow(_ output: NameBytes, _ target: [UInt8], _ folder: NameBytes) -> Bool {
+    if FolderPlace.isInside(output, folder) { return true }
     let folder = withoutLastSlashes(folder)
     return !folder.isEmpty && target.starts(with: beginning(below: folder))
   }
