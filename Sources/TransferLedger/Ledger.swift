@@ -57,8 +57,8 @@ public final class Ledger: Sendable {
     try open(at: path, mode: mode, clock: clock, gatePatienceMs: Gate.patienceMs)
   }
 
-  /// The same.
-  /// - Parameter kept: where connections come from and are left.
+  /// Opens a ledger as ``open(at:mode:clock:)`` does, but reuses connections that earlier ones left in `kept`, and
+  /// leaves its own there when it is closed.
   package static func open(
     at path: String, mode: OpenMode, clock: any TransferClock, keeping kept: KeptConnections?
   ) throws(TransferError) -> Ledger {

@@ -134,7 +134,7 @@ import TransferModel
 
   /// Looking for them reads all files that have no sum.
   @Test func runsThatCompleteAFewFilesAddThemUpInTurn() throws {
-    let isToAdd = { (run: Int64, done: Int) in f.ledger.isToAddUpFiles(RunID(rawValue: run), done: done) }
+    let isToAdd = { (run: Int64, done: Int) in f.ledger.shouldAddUpFiles(RunID(rawValue: run), done: done) }
     #expect(isToAdd(7, 64) && !isToAdd(7, 63))
     #expect((1...640).count { isToAdd($0, 0) } == 10)
     try f.ledger.addUpHistory(withFiles: false, until: { false })

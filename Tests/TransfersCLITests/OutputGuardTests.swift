@@ -29,7 +29,7 @@ import TransferModel
     let outcome = try run(words)
     #expect(outcome.code == 64, "\(words) \(outcome)")
     #expect(outcome.err.contains("error[usage]: --output \"") && outcome.err.contains(cause), "\(outcome.err)")
-    #expect(outcome.err.contains("Try: another --output"), "\(outcome.err)")
+    #expect(outcome.err.contains("Try: choose another --output"), "\(outcome.err)")
     #expect(access(folder + "/l.db", F_OK) != 0 && access(receiver.root + "/in", F_OK) != 0)
     #expect(try readText(source + "/a") == "content of a")
     #expect(try readText(target + "/keep.tar") == "archive of somebody")

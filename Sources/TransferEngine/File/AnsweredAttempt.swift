@@ -85,7 +85,7 @@ struct AnsweredAttempt {
     guard machine.sessionID != nil else { return nil }
     // A session whose create call was never answered cannot have been completed by us.
     let isUnnamed = machine.facts.session?.remoteID == nil
-    // The body of this request completed the file: there is no session to query.
+    // The body of this request completed the file, so there is no session left to query.
     guard request.chunk == nil else { return isUnnamed ? .endSession(.gone) : nil }
     if machine.abilities.leavesUploads && proof.confirmation != .none { return .giveUpSession }
     return .endSession(isUnnamed ? .gone : .completed)

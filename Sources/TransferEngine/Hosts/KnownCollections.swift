@@ -87,7 +87,7 @@ final class KnownCollections {
     if depth > 0 { exists(key, depth: depth, isMade: false, nowMs: nowMs) }
   }
 
-  /// The file is no longer active: it creates nothing.
+  /// The file has left the run, so it will not create the collections that it was to create.
   func ended(_ file: FileID) {
     if !makers.isEmpty { makers = makers.filter { $0.value != file } }
   }

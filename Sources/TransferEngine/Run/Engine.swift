@@ -58,7 +58,7 @@ public struct Engine: Sendable {
       }
       // If this fails, the next run stores the sums; until then reports compute them.
       try? ledger.addUpHistory(
-        withFiles: ledger.isToAddUpFiles(run, done: summary.done), until: { stop.isAsked })
+        withFiles: ledger.shouldAddUpFiles(run, done: summary.done), until: { stop.isAsked })
       return summary
     } catch {
       let how = "failed: \(error.kind.rawValue)"

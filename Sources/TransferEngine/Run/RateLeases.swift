@@ -93,7 +93,7 @@ final class RateLeases {
 
   /// nil for a member that has ended, whose file is removed.
   private func note(_ name: String) -> RateNote? {
-    // A FIFO must not be waited for.
+    // Opening a FIFO must not wait for its other end.
     let file = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }

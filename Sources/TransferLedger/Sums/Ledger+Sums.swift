@@ -7,10 +7,10 @@ extension Ledger {
   /// A sum of fewer done files is not worth its row.
   static let fewestFilesOfSum = 64
 
-  /// Whether a run that completed this many files has to add up done files. Those that complete a few do it in turn:
+  /// Whether a run that completed `done` files should add up done files. Those that complete a few do it in turn:
   /// the batches of a job that runs every five minutes never have enough files for a sum, and reading all of them at
   /// the end of each run would make each run slower than the last.
-  public func isToAddUpFiles(_ run: RunID, done: Int) -> Bool {
+  public func shouldAddUpFiles(_ run: RunID, done: Int) -> Bool {
     done >= Self.fewestFilesOfSum || run.rawValue % Int64(Self.fewestFilesOfSum) == 0
   }
 

@@ -44,7 +44,7 @@ extension Config {
       remedy: near ?? Self.remedy(name, kind, hasNames: !names.isEmpty))
   }
 
-  /// `remote:path` without slashes before the colon: other programs name their configured places so.
+  /// `remote:path`, with no slash before the colon, as other programs name configured places.
   private static func isPlaceName(_ name: String) -> Bool {
     !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
   }

@@ -32,7 +32,7 @@ struct LocalPlaces {
 }
 
 /// Refuses an `--output` by which a command would replace what it sends or fetches, or a file of somebody else, before
-/// anything is read or sent. The temporary file lies beside the output, so that it is no source either.
+/// anything is read or sent. The temporary file is created beside the output, so it is not among the sources either.
 enum OutputGuard {
   static func check(_ output: NameBytes, of command: any Command, _ context: Context) throws(CommandFailure) {
     guard let command = command as? any MovesFiles, !output.isEmpty else { return }
@@ -40,32 +40,35 @@ enum OutputGuard {
     let target = OutputFile.canonical(output)
     for source in places.sources { try check(output, target, source: source) }
     for folder in places.targets where isBelow(output, target, folder) {
-      throw refusal(output, "lies in the folder of the downloads, \"\(folder)\"", "in another folder")
+      throw refusal(output, "lies in the folder of the downloads, \"\(folder)\"")
     }
     for file in places.files where isSame(output, target, file) {
-      throw refusal(output, "is also the list or archive \"\(file)\"", "with another name")
+      throw refusal(output, "is also the list or archive \"\(file)\"")
     }
     guard !places.isContent, !EarlierOutput.mayReplace(output.terminated) else { return }
     throw refusal(
-      output, "exists, and is not an earlier result of such a command", "with another name, or move that file away")
+      output, "exists, and is not an earlier result of such a command",
+      remedy: "choose another --output, or move that file away")
   }
 
   private static func check(
     _ output: NameBytes, _ target: [UInt8], source: NameBytes
   ) throws(CommandFailure) {
-    if isSame(output, target, source) { throw refusal(output, "is a source of this command", "outside of the sources") }
+    if isSame(output, target, source) { throw refusal(output, "is a source of this command") }
     if isBelow(output, target, source) {
-      throw refusal(output, "lies below the source \"\(source)\"", "outside of the sources")
+      throw refusal(output, "lies below the source \"\(source)\"")
     }
     let folder = target.lastIndex(of: 0x2F).map { target[..<$0] } ?? []
     let temporary = Array(folder) + Array("/.transfers-abcdef".utf8)
     if matches(source, target) || matches(source, temporary) {
-      throw refusal(output, "matches the source \"\(source)\"", "outside of the sources")
+      throw refusal(output, "matches the source \"\(source)\"")
     }
   }
 
-  private static func refusal(_ output: NameBytes, _ cause: String, _ remedy: String) -> CommandFailure {
-    .usage("--output \"\(output)\" \(cause)", remedy: "another --output, \(remedy)")
+  private static func refusal(
+    _ output: NameBytes, _ cause: String, remedy: String = "choose another --output"
+  ) -> CommandFailure {
+    .usage("--output \"\(output)\" \(cause)", remedy: remedy)
   }
 
   private static func isSame(_ output: NameBytes, _ target: [UInt8], _ file: NameBytes) -> Bool {
@@ -91,8 +94,8 @@ enum OutputGuard {
     return NameBytes(bytes)
   }
 
-  /// Whether a pattern selects the path, or a folder above it. Asterisks cross slashes here, so that rather too much is
-  /// refused than too little.
+  /// Whether a pattern selects the path, or a folder above it. Asterisks cross slashes here: in doubt, the output is
+  /// refused.
   private static func matches(_ source: NameBytes, _ path: [UInt8]) -> Bool {
     let pattern = withoutLastSlashes(source).bytes
     guard let wildcard = pattern.firstIndex(where: { [0x2A, 0x3F, 0x5B].contains($0) }) else { return false }

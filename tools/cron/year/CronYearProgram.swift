@@ -33,7 +33,7 @@ struct CronYearProgram {
     }
   }
 
-  /// Machine 0 of 1 if none is named; nil if there is no such machine.
+  /// The machine that the arguments name, by default 0 of 1; nil if there is no such machine.
   private static func machine(_ numbers: ArraySlice<UInt64>) -> (number: Int, of: Int)? {
     guard let number = numbers.first, let count = numbers.last else { return (0, 1) }
     guard number < count, count <= YearJob.all.count else { return nil }
